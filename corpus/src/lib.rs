@@ -1,0 +1,1 @@
+//! The controlled world: seeded documents, versions, events, and the truth about them.

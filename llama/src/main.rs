@@ -1,0 +1,2 @@
+//! The worker program; the only code that links llama.cpp.
+fn main() {}

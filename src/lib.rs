@@ -1,0 +1,1 @@
+//! Summaries of document folders that can prove themselves.
