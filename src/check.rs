@@ -51,12 +51,13 @@ fn flag(map: &Map<String, Value>, key: &str) -> Result<bool, CheckInputError> {
 pub fn claims(input: &Value) -> Result<Value, CheckInputError> {
     let input = object(input, "the input")?;
     let allowed = texts(input, "allowed")?.ok_or_else(|| fault("allowed", "is missing"))?;
-    let fields = texts(input, "fields")?.unwrap_or_else(|| {
-        ["delivery", "status", "quantity", "site"].map(String::from).to_vec()
-    });
+    let fields = texts(input, "fields")?
+        .unwrap_or_else(|| ["delivery", "status", "quantity", "site"].map(String::from).to_vec());
     let max_claims = match input.get("max_claims") {
         None => 4,
-        Some(value) => value.as_u64().ok_or_else(|| fault("max_claims", "must be a whole number"))?,
+        Some(value) => {
+            value.as_u64().ok_or_else(|| fault("max_claims", "must be a whole number"))?
+        }
     };
     let rules = AnswerRules {
         max_claims,
@@ -71,15 +72,20 @@ pub fn claims(input: &Value) -> Result<Value, CheckInputError> {
         diagnostic = first_span_fault(input, cited)?;
     }
     let valid = diagnostic.is_none();
-    let claims: Vec<Value> = answer.claims.iter().filter(|_| valid).map(|claim| {
-        let statement = &claim.statement;
-        json!({
-            "subject": statement.subject,
-            "field": statement.field,
-            "value": statement.value,
-            "evidence": claim.evidence,
+    let claims: Vec<Value> = answer
+        .claims
+        .iter()
+        .filter(|_| valid)
+        .map(|claim| {
+            let statement = &claim.statement;
+            json!({
+                "subject": statement.subject,
+                "field": statement.field,
+                "value": statement.value,
+                "evidence": claim.evidence,
+            })
         })
-    }).collect();
+        .collect();
     let status = if valid { NodeStatus::Valid } else { NodeStatus::Invalid };
     Ok(json!({
         "status": status.as_str(),
@@ -238,7 +244,11 @@ mod tests {
         for case in cases {
             let verdict = judge(&case["input"]).unwrap();
             for key in keys {
-                assert_eq!(verdict[key], case["expected"][key], "{}: {}", case["id"], case["title"]);
+                assert_eq!(
+                    verdict[key], case["expected"][key],
+                    "{}: {}",
+                    case["id"], case["title"]
+                );
             }
         }
     }

@@ -1,1 +1,7 @@
-fn main() {}
+//! The `dossier` program.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    dossier::cli::main()
+}

@@ -55,10 +55,14 @@ impl Unreadable {
     /// What would make it readable.
     pub fn remedy(&self) -> &'static str {
         match self {
-            Self::Pdf => "set a converter: [import.convert] pdf = [\"pdftotext\", \"-layout\", \"-\", \"-\"]",
+            Self::Pdf => {
+                "set a converter: [import.convert] pdf = [\"pdftotext\", \"-layout\", \"-\", \"-\"]"
+            }
             Self::Zip => "set a converter under [import.convert], or export it as plain text",
             Self::Utf16 => "convert it: iconv -f UTF-16 -t UTF-8",
-            Self::NotUtf8 { .. } => "convert it to UTF-8, for example with iconv -f LATIN1 -t UTF-8",
+            Self::NotUtf8 { .. } => {
+                "convert it to UTF-8, for example with iconv -f LATIN1 -t UTF-8"
+            }
         }
     }
 }

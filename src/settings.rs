@@ -1,0 +1,528 @@
+//! `dossier.toml`: what a person may set. Settings are typed here and lowered to a recipe; they are
+//! never hashed themselves, so a comment or a new default spelled out changes no key.
+
+use std::path::{Path, PathBuf};
+
+use dossier_store::hash::Sha256;
+use regex::Regex;
+use serde::{Deserialize, Serialize};
+
+use crate::document::Unit;
+use crate::ingest::ImportSettings;
+use crate::recipe::{
+    Budgets, Choice, Chunking, ClaimSchema, ExtractRule, Method, ModelRecipe, Recipe, Take,
+};
+
+/// The name of the settings file.
+pub const FILE_NAME: &str = "dossier.toml";
+
+/// The kinds of documents that `init` knows, with their commented settings.
+pub const KINDS: &[(&str, &str)] = &[
+    ("generic", include_str!("settings/generic.toml")),
+    ("contract", include_str!("settings/contract.toml")),
+    ("copyright", include_str!("settings/copyright.toml")),
+    ("changelog", include_str!("settings/changelog.toml")),
+    ("controlled", include_str!("settings/controlled.toml")),
+];
+
+/// Everything in `dossier.toml`.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// Who may be named with `--principal`; the first is meant where none is named.
+    #[serde(default = "default_principals")]
+    pub principals: Vec<String>,
+    /// What realises the nodes.
+    #[serde(default)]
+    pub realiser: RealiserName,
+    /// How the folder is read.
+    #[serde(default)]
+    pub import: ImportSettings,
+    /// What counts as one piece of evidence.
+    #[serde(default)]
+    pub evidence: EvidenceSettings,
+    /// How long documents are cut.
+    #[serde(default)]
+    pub chunking: ChunkingSettings,
+    /// What a claim may say, and how many there may be.
+    #[serde(default)]
+    pub claims: ClaimSettings,
+    /// Token budgets of the model's input and output.
+    #[serde(default)]
+    pub budgets: BudgetSettings,
+    /// The rules of the `extract` realiser.
+    #[serde(default)]
+    pub extract: ExtractSettings,
+    /// The `llama` realiser.
+    #[serde(default)]
+    pub llama: LlamaSettings,
+}
+
+/// The realisers by name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RealiserName {
+    /// Rules, no model.
+    #[default]
+    Extract,
+    /// A local GGUF model.
+    Llama,
+}
+
+impl RealiserName {
+    /// The name as it stands in keys and on the command line.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Extract => "extract",
+            Self::Llama => "llama",
+        }
+    }
+
+    /// Reads the name back.
+    pub fn parse(name: &str) -> Option<Self> {
+        [Self::Extract, Self::Llama].into_iter().find(|realiser| realiser.as_str() == name)
+    }
+}
+
+/// `[evidence]`
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct EvidenceSettings {
+    /// A line, or a block of wrapped lines.
+    pub unit: UnitName,
+}
+
+/// The evidence units by name.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum UnitName {
+    /// Every non-empty line.
+    #[default]
+    Line,
+    /// A paragraph or list item.
+    Block,
+}
+
+/// `[chunking]`
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ChunkingSettings {
+    /// Whether a document may be cut.
+    pub mode: ChunkingMode,
+    /// The most bytes of text in one chunk; a longer line is a chunk of its own.
+    pub max_bytes: u64,
+}
+
+impl Default for ChunkingSettings {
+    fn default() -> Self {
+        Self { mode: ChunkingMode::Whole, max_bytes: 4_000 }
+    }
+}
+
+/// The chunking modes by name.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ChunkingMode {
+    /// One leaf a document, refused if over budget.
+    Whole,
+    /// Consecutive lines packed under `max_bytes`, each chunk a leaf.
+    Lines,
+}
+
+/// `[claims]`
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ClaimSettings {
+    /// The fields a claim may have.
+    pub fields: Vec<String>,
+    /// The most claims of a leaf's answer.
+    pub leaf_max: u64,
+    /// The most claims of a reduce.
+    pub reduce_max: u64,
+    /// When the model chooses among the children's claims.
+    pub choose: ChoiceName,
+}
+
+impl Default for ClaimSettings {
+    fn default() -> Self {
+        let fields = ["delivery", "status", "quantity", "site"].map(String::from).to_vec();
+        Self { fields, leaf_max: 4, reduce_max: 64, choose: ChoiceName::Above }
+    }
+}
+
+/// How a reduce chooses, by name.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ChoiceName {
+    /// The model chooses in every reduce.
+    Always,
+    /// All distinct statements are kept; the model chooses only above `reduce_max`.
+    Above,
+}
+
+/// `[budgets]`, in tokens with the chat wrapper counted.
+#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct BudgetSettings {
+    /// A leaf's prompt.
+    pub map_input: u64,
+    /// A reduce's prompt.
+    pub reduce_input: u64,
+    /// An answer.
+    pub output: u64,
+}
+
+impl Default for BudgetSettings {
+    fn default() -> Self {
+        Self { map_input: 2048, reduce_input: 3072, output: 384 }
+    }
+}
+
+/// `[extract]`
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ExtractSettings {
+    /// A pattern with the group `subject`; its first match names the subject of every claim whose
+    /// own rule has no such group, and that piece is cited too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// The rules, tried on every piece of evidence in the order written.
+    #[serde(rename = "rule")]
+    pub rules: Vec<RuleSettings>,
+}
+
+/// `[[extract.rule]]`
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct RuleSettings {
+    /// A regular expression over one piece of evidence, with the group `value` and, unless set
+    /// elsewhere, `subject` and `field`.
+    pub pattern: String,
+    /// The field, where the pattern has no group of that name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
+    /// Which matches in a document count.
+    #[serde(default)]
+    pub take: TakeName,
+}
+
+/// Which matches of a rule count, by name.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TakeName {
+    /// Every match.
+    #[default]
+    All,
+    /// The first in a document.
+    First,
+}
+
+/// `[llama]`
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LlamaSettings {
+    /// A known model's name, or the path of a GGUF file.
+    pub model: String,
+    /// The file's SHA-256; known models bring their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+    /// `anchored` (answers limited to what was offered) or `free`.
+    pub profile: String,
+    /// What these documents are and what to look for, in a sentence or two for the model.
+    pub instruction: String,
+}
+
+impl Default for LlamaSettings {
+    fn default() -> Self {
+        Self {
+            model: "qwen2.5-coder-0.5b".into(),
+            sha256: None,
+            profile: "anchored".into(),
+            instruction: String::new(),
+        }
+    }
+}
+
+fn default_principals() -> Vec<String> {
+    vec!["owner".into()]
+}
+
+/// Settings that cannot be used; each names the file, the setting and what would do.
+#[derive(Debug, thiserror::Error)]
+pub enum SettingsError {
+    /// The file could not be read.
+    #[error("cannot read {path}")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The file is no TOML of the expected shape.
+    #[error("{path} cannot be understood: {source}")]
+    Syntax {
+        /// The file.
+        path: PathBuf,
+        /// Where and why.
+        source: Box<toml::de::Error>,
+    },
+    /// A setting has a value that makes no sense.
+    #[error("{path}: {setting} {fault}")]
+    Value {
+        /// The file.
+        path: PathBuf,
+        /// The setting, as `table.key`.
+        setting: String,
+        /// What is wrong and what would do.
+        fault: String,
+    },
+    /// The principal is not declared.
+    #[error("principal {principal:?} is not declared in dossier.toml (declared: {declared})")]
+    UnknownPrincipal {
+        /// Who was named.
+        principal: String,
+        /// Who may be named.
+        declared: String,
+    },
+}
+
+impl Settings {
+    /// Reads and checks a settings file.
+    pub fn read(path: &Path) -> Result<Self, SettingsError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| SettingsError::Read { path: path.to_owned(), source })?;
+        Self::parse(&text, path)
+    }
+
+    /// Reads and checks settings from text; `path` is named in errors.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, SettingsError> {
+        let settings: Self = toml::from_str(text).map_err(|source| SettingsError::Syntax {
+            path: path.to_owned(),
+            source: Box::new(source),
+        })?;
+        settings.check().map_err(|(setting, fault)| SettingsError::Value {
+            path: path.to_owned(),
+            setting,
+            fault,
+        })?;
+        Ok(settings)
+    }
+
+    /// The principal that is meant: the one named, if declared, else the first declared.
+    pub fn principal<'a>(&'a self, named: Option<&'a str>) -> Result<&'a str, SettingsError> {
+        let named = named.unwrap_or(&self.principals[0]);
+        match self.principals.iter().any(|principal| principal == named) {
+            true => Ok(named),
+            false => Err(SettingsError::UnknownPrincipal {
+                principal: named.to_owned(),
+                declared: self.principals.join(", "),
+            }),
+        }
+    }
+
+    /// Takes another prompt profile than the file's.
+    pub fn choose_profile(&mut self, profile: &str, path: &Path) -> Result<(), SettingsError> {
+        self.llama.profile = profile.to_owned();
+        self.check().map_err(|(setting, fault)| SettingsError::Value {
+            path: path.to_owned(),
+            setting,
+            fault,
+        })
+    }
+
+    fn check(&self) -> Result<(), (String, String)> {
+        let fault = |setting: &str, fault: String| Err((setting.to_owned(), fault));
+        if self.principals.is_empty() || self.principals.iter().any(|name| !is_name(name)) {
+            return fault(
+                "principals",
+                "must be one or more names of letters, digits, . _ -".into(),
+            );
+        }
+        if self.claims.fields.is_empty() || self.claims.fields.iter().any(|name| !is_name(name)) {
+            return fault(
+                "claims.fields",
+                "must be one or more names of letters, digits, . _ -".into(),
+            );
+        }
+        for (setting, number, most) in [
+            ("claims.leaf_max", self.claims.leaf_max, 64),
+            ("claims.reduce_max", self.claims.reduce_max, 4096),
+            ("chunking.max_bytes", self.chunking.max_bytes, 1 << 30),
+            ("budgets.map_input", self.budgets.map_input, 1 << 20),
+            ("budgets.reduce_input", self.budgets.reduce_input, 1 << 20),
+            ("budgets.output", self.budgets.output, 1 << 20),
+        ] {
+            if number == 0 || number > most {
+                return fault(setting, format!("is {number}; it must lie between 1 and {most}"));
+            }
+        }
+        if !["anchored", "free"].contains(&self.llama.profile.as_str()) {
+            return fault("llama.profile", "must be \"anchored\" or \"free\"".into());
+        }
+        if self.llama.sha256.as_deref().is_some_and(|text| Sha256::parse(text).is_none()) {
+            return fault("llama.sha256", "must be 64 lower-case hexadecimal digits".into());
+        }
+        self.check_rules()
+    }
+
+    fn check_rules(&self) -> Result<(), (String, String)> {
+        if let Some(pattern) = &self.extract.subject {
+            let regex = compile(pattern).map_err(|fault| ("extract.subject".to_owned(), fault))?;
+            if !has_group(&regex, "subject") {
+                return Err(("extract.subject".into(), "needs a group (?<subject>…)".into()));
+            }
+        }
+        for (position, rule) in self.extract.rules.iter().enumerate() {
+            self.check_rule(rule)
+                .map_err(|fault| (format!("extract.rule {} pattern", position + 1), fault))?;
+        }
+        Ok(())
+    }
+
+    fn check_rule(&self, rule: &RuleSettings) -> Result<(), String> {
+        let regex = compile(&rule.pattern)?;
+        if !has_group(&regex, "value") {
+            return Err("needs a group (?<value>…)".into());
+        }
+        if !has_group(&regex, "subject") && self.extract.subject.is_none() {
+            return Err("needs a group (?<subject>…), or extract.subject must be set".into());
+        }
+        match &rule.field {
+            None if !has_group(&regex, "field") => {
+                Err("needs a group (?<field>…), or the rule's field must be set".into())
+            }
+            Some(field) if !self.claims.fields.contains(field) => {
+                Err(format!("is for the field {field:?}, which claims.fields does not list"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Lowers the settings to what a build with this realiser depends on.
+    pub fn lower(&self, realiser: RealiserName, model_sha256: Option<Sha256>) -> Recipe {
+        Recipe {
+            unit: match self.evidence.unit {
+                UnitName::Line => Unit::Line,
+                UnitName::Block => Unit::Block,
+            },
+            chunking: match self.chunking.mode {
+                ChunkingMode::Whole => Chunking::Whole,
+                ChunkingMode::Lines => Chunking::Lines { max_bytes: self.chunking.max_bytes },
+            },
+            schema: ClaimSchema {
+                fields: self.claims.fields.clone(),
+                leaf_max: self.claims.leaf_max,
+                reduce_max: self.claims.reduce_max,
+                choice: match self.claims.choose {
+                    ChoiceName::Always => Choice::Always,
+                    ChoiceName::Above => Choice::Above,
+                },
+            },
+            budgets: Budgets {
+                map_input: self.budgets.map_input,
+                reduce_input: self.budgets.reduce_input,
+                output: self.budgets.output,
+            },
+            method: match realiser {
+                RealiserName::Extract => self.lower_extract(),
+                RealiserName::Llama => self.lower_llama(model_sha256),
+            },
+        }
+    }
+
+    fn lower_extract(&self) -> Method {
+        let rule = |rule: &RuleSettings| ExtractRule {
+            pattern: rule.pattern.clone(),
+            field: rule.field.clone(),
+            take: match rule.take {
+                TakeName::All => Take::All,
+                TakeName::First => Take::First,
+            },
+        };
+        Method::Extract {
+            subject: self.extract.subject.clone(),
+            rules: match self.extract.rules.as_slice() {
+                [] => vec![ExtractRule::fact_grammar()],
+                rules => rules.iter().map(rule).collect(),
+            },
+        }
+    }
+
+    fn lower_llama(&self, model_sha256: Option<Sha256>) -> Method {
+        let declared = self.llama.sha256.as_deref().and_then(Sha256::parse);
+        Method::Model(ModelRecipe {
+            profile: self.llama.profile.clone(),
+            map_prompt: self.llama.instruction.clone(),
+            reduce_prompt: self.llama.instruction.clone(),
+            model_sha256: declared.or(model_sha256).unwrap_or(Sha256([0; 32])),
+        })
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    let allowed = |c: char| c.is_alphanumeric() || matches!(c, '.' | '_' | '-');
+    !name.is_empty() && name.chars().count() <= 64 && name.chars().all(allowed)
+}
+
+fn compile(pattern: &str) -> Result<Regex, String> {
+    crate::recipe::compile_pattern(pattern).map_err(|error| error.to_string())
+}
+
+fn has_group(regex: &Regex, name: &str) -> bool {
+    regex.capture_names().flatten().any(|group| group == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Settings, SettingsError> {
+        Settings::parse(text, Path::new("dossier.toml"))
+    }
+
+    #[test]
+    fn every_kind_that_ships_is_valid() {
+        for (kind, text) in KINDS {
+            let settings = parse(text);
+            assert!(settings.is_ok(), "{kind}: {settings:?}");
+        }
+    }
+
+    #[test]
+    fn an_empty_file_means_the_defaults() {
+        let settings = parse("").unwrap();
+        assert_eq!(settings.principals, ["owner"]);
+        assert_eq!(settings.budgets.map_input, 2048);
+        assert_eq!(settings.realiser, RealiserName::Extract);
+    }
+
+    #[test]
+    fn hostile_settings_are_refused_with_the_setting_named() {
+        for (text, named) in [
+            ("principals = []", "principals"),
+            ("[claims]\nfields = []", "claims.fields"),
+            ("[claims]\nleaf_max = 0", "claims.leaf_max"),
+            ("[budgets]\noutput = 99999999999", "budgets.output"),
+            ("[llama]\nprofile = \"rm -rf\"", "llama.profile"),
+            ("[llama]\nsha256 = \"00\"", "llama.sha256"),
+            ("[[extract.rule]]\npattern = \"(\"", "extract.rule 1 pattern"),
+            ("[[extract.rule]]\npattern = \"x\"", "extract.rule 1 pattern"),
+            ("surprise = 1", "surprise"),
+            ("[extract]\nsubject = \"x\"", "extract.subject"),
+            ("[[extract.rule]]\npattern = '(?<subject>a)(?<value>b)'\nfield = \"z\"", "\"z\""),
+            ("[[extract.rule]]\npattern = '(?<value>(\\w{9999}){9999})'", "extract.rule 1"),
+        ] {
+            let error = parse(text).unwrap_err().to_string();
+            assert!(error.contains(named), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn only_declared_principals_are_accepted() {
+        let settings = parse("principals = [\"owner\", \"auditor\"]").unwrap();
+        assert_eq!(settings.principal(None).unwrap(), "owner");
+        assert_eq!(settings.principal(Some("auditor")).unwrap(), "auditor");
+        assert!(settings.principal(Some("nobody")).is_err());
+    }
+}
