@@ -141,15 +141,16 @@ pub fn hex(bytes: &[u8]) -> String {
 
 /// Reads exactly 64 lower-case hexadecimal digits.
 pub fn unhex(digits: &str) -> Option<[u8; 32]> {
-    let digits = digits.as_bytes();
-    if digits.len() != 64 {
+    unhex_any(digits)?.try_into().ok()
+}
+
+/// Reads lower-case hexadecimal digits, two for each byte.
+pub(crate) fn unhex_any(digits: &str) -> Option<Vec<u8>> {
+    let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
+    if !rest.is_empty() {
         return None;
     }
-    let mut bytes = [0; 32];
-    for (byte, pair) in bytes.iter_mut().zip(digits.chunks_exact(2)) {
-        *byte = nibble(pair[0])? << 4 | nibble(pair[1])?;
-    }
-    Some(bytes)
+    pairs.iter().map(|[high, low]| Some(nibble(*high)? << 4 | nibble(*low)?)).collect()
 }
 
 fn nibble(digit: u8) -> Option<u8> {
