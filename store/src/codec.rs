@@ -9,8 +9,8 @@ const VERSION: u8 = 1;
 /// The most memory one decoding may claim, in bytes. Without it nine bytes can abort the process.
 const LIMIT: usize = 32 << 20;
 
-/// The longest payload the store accepts. Below [`LIMIT`] by more than a `String`'s overhead per
-/// encoded byte, so whatever was written can be read.
+/// The longest payload the store accepts, in bytes. A byte of it claims at most a `String` (24
+/// bytes) when decoded, which stays below the limit, so whatever was written can be read.
 pub const MAX_PAYLOAD: usize = 1 << 20;
 
 /// Bytes that are no payload.

@@ -1,6 +1,6 @@
 //! What the database beneath reports, without its types. redb checks no checksum on ordinary
-//! reads and can panic on a damaged page; every call into it goes through [`Guarded`] or
-//! [`guarded`], so that whoever uses this crate meets an error and never a panic.
+//! reads and can panic on a damaged page; every call into it goes through `Guarded` or
+//! `guarded`, so that whoever uses this crate meets an error and never a panic.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -27,5 +27,3 @@ mod testing;
 pub use open::{Access, Options, Store};
 pub use read::{Lookup, Reader};
 pub use write::Batch;
-#[cfg(test)]
-mod perf_tmp;

@@ -36,7 +36,7 @@ impl Pages {
 
 enum Transaction {
     Read(Guarded<Box<Pages>>),
-    Write(Guarded<WriteTransaction>),
+    Write(Guarded<Box<WriteTransaction>>),
 }
 
 /// Runs some work on a table, whichever kind of transaction it has to be opened in.
@@ -70,7 +70,7 @@ impl View {
     }
 
     pub(crate) fn writing(transaction: WriteTransaction) -> Self {
-        Self::of(Transaction::Write(Guarded::new(transaction)))
+        Self::of(Transaction::Write(Guarded::new(Box::new(transaction))))
     }
 
     fn of(transaction: Transaction) -> Self {
@@ -171,7 +171,7 @@ impl View {
         work: impl FnOnce(&WriteTransaction) -> Result<R, redb::Error>,
     ) -> Result<R, Fault> {
         match &self.transaction {
-            Transaction::Write(transaction) => transaction.with(work),
+            Transaction::Write(transaction) => transaction.with(|transaction| work(transaction)),
             Transaction::Read(_) => Err(Fault::Closed("this view only reads".to_owned())),
         }
     }
