@@ -86,8 +86,10 @@ impl Claim {
     }
 }
 
-/// Whether a character may not stand in a subject or value: controls, and what reverses the
-/// reading direction of the characters after it.
+/// Whether a character may not stand in a subject or value: controls (C0, DEL, C1), and what
+/// embeds, overrides or isolates a reading direction (U+202A–202E, U+2066–2069). The plain marks
+/// U+200E, U+200F and U+061C belong to right-to-left writing, reorder nothing but themselves, and
+/// may stand.
 pub fn is_forbidden(character: char) -> bool {
     character.is_control() || matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

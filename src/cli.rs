@@ -20,6 +20,7 @@ mod experiment;
 mod graph;
 mod import;
 mod init;
+mod model;
 mod plan;
 mod prov;
 mod rights;
@@ -43,6 +44,7 @@ pub fn main() -> ExitCode {
         Err(error) => return usage(&error),
     };
     let ui = Ui::new(&arguments.global);
+    keep_caught_panics_quiet();
     let result = enter(&arguments).and_then(|()| run(&arguments, &ui));
     let code = match result {
         Ok(code) => code,
@@ -52,6 +54,17 @@ pub fn main() -> ExitCode {
         }
     };
     ExitCode::from(code)
+}
+
+/// The database beneath panics on some damaged pages; where that is caught and becomes an error of
+/// its own, the panic is not printed as well.
+fn keep_caught_panics_quiet() {
+    let print = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        if !dossier_store::fault::catches_panics() {
+            print(panic);
+        }
+    }));
 }
 
 /// Help and version go to stdout with exit 0; a misuse goes to stderr with exit 2.
@@ -89,6 +102,7 @@ fn run(arguments: &Arguments, ui: &Ui) -> Result<u8, Failure> {
         Verb::Store(of) => store::run(of, global, ui),
         Verb::Experiment(of) => experiment::run(of, ui),
         Verb::Doctor => doctor::run(global, ui),
+        Verb::Model(of) => model::run(of, global, ui),
         Verb::Config(of) => config::run(of, global, ui),
         Verb::Completions(of) => completions::run(of, ui),
     }

@@ -24,6 +24,8 @@ pub mod instantiate;
 
 pub mod plan;
 
+pub mod model;
+
 pub mod claims;
 pub mod edges;
 pub mod output;

@@ -1,9 +1,11 @@
 //! A model's answer, read strictly. Two local repairs are made and recorded; nothing else is
-//! mended, and what breaks a rule is INVALID with the code of the first rule it breaks.
+//! mended, and what breaks a rule is INVALID with the code of the first rule it breaks. The rules
+//! run claim by claim: all of one claim's, its evidence included, before any of the next.
 
 use super::json::{self, Json, JsonFault};
 use super::{Claim, MAX_EVIDENCE, MAX_LENGTH, Statement, is_forbidden};
-use crate::evidence::Evidence;
+use crate::document::CharsetFault;
+use crate::evidence::{Evidence, EvidenceFault};
 use crate::output::NodeStatus;
 
 /// What an answer must keep to.
@@ -96,6 +98,10 @@ pub enum Diagnostic {
     EvidenceDuplicate,
     /// A piece of evidence that was not offered.
     EvidenceOutsideInputs,
+    /// A piece of evidence whose document may not have the id it has.
+    DocumentId,
+    /// A piece of evidence that was offered and does not hold now.
+    Evidence(EvidenceFault),
 }
 
 impl Diagnostic {
@@ -119,15 +125,31 @@ impl Diagnostic {
             Self::EvidenceCount => "evidence_count",
             Self::EvidenceDuplicate => "evidence_duplicate",
             Self::EvidenceOutsideInputs => "evidence_outside_inputs",
+            Self::DocumentId => CharsetFault::CODE,
+            Self::Evidence(fault) => fault.code(),
         }
     }
 }
 
-/// Reads an answer. `finish` is `eos` where generation ended by itself.
+/// Reads an answer. `finish` is `eos` where generation ended by itself; anything else is
+/// `truncated` before a character of the text is judged, though its repairs are recorded.
 pub fn read(text: &str, finish: &str, rules: &AnswerRules<'_>) -> Answer {
+    read_and_hold(text, finish, rules, |_| Ok(()))
+}
+
+/// Reads an answer as [`read`] does, and after the other rules of each claim asks whether the
+/// evidence that it cites holds.
+pub fn read_and_hold(
+    text: &str,
+    finish: &str,
+    rules: &AnswerRules<'_>,
+    mut holds: impl FnMut(&str) -> Result<(), Diagnostic>,
+) -> Answer {
     let (text, repairs) = repair(text);
     let claims = match finish {
-        "eos" => json::parse(text).map_err(Diagnostic::Json).and_then(|json| shape(json, rules)),
+        "eos" => json::parse(text)
+            .map_err(Diagnostic::Json)
+            .and_then(|json| shape(json, rules, &mut holds)),
         _ => Err(Diagnostic::Truncated),
     };
     match claims {
@@ -141,6 +163,8 @@ pub fn read(text: &str, finish: &str, rules: &AnswerRules<'_>) -> Answer {
     }
 }
 
+/// White space (Unicode White_Space, so no byte-order mark) around the text, then one fence. A fence
+/// is judged by its two ends alone: they may not overlap, and what lies between is not looked at.
 fn repair(text: &str) -> (&str, Vec<Repair>) {
     let mut repairs = Vec::new();
     let stripped = text.trim();
@@ -154,13 +178,22 @@ fn repair(text: &str) -> (&str, Vec<Repair>) {
     (unfenced.unwrap_or(stripped), repairs)
 }
 
-fn shape(json: Json, rules: &AnswerRules<'_>) -> Result<Vec<StatedClaim>, Diagnostic> {
+fn shape(
+    json: Json,
+    rules: &AnswerRules<'_>,
+    holds: &mut impl FnMut(&str) -> Result<(), Diagnostic>,
+) -> Result<Vec<StatedClaim>, Diagnostic> {
     let [claims] = values(json, ["claims"])?;
     let Json::Array(claims) = claims else { return Err(Diagnostic::WrongType) };
     if claims.len() as u64 > rules.max_claims {
         return Err(Diagnostic::TooManyClaims);
     }
-    claims.into_iter().map(|claim| stated(claim, rules)).collect()
+    let checked = claims.into_iter().map(|claim| {
+        let stated = stated(claim, rules)?;
+        stated.evidence.iter().try_for_each(|name| holds(name))?;
+        Ok(stated)
+    });
+    checked.collect()
 }
 
 /// The values of an object that has exactly these keys, in any order.
@@ -271,7 +304,72 @@ mod tests {
         ] {
             assert_eq!(code(&text, "eos").0, expected, "{text}");
         }
-        assert_eq!(code(&good, "length").0, Some("truncated"));
+        for finish in ["length", "stop", "EOS", "eos ", ""] {
+            assert_eq!(code(&good, finish), (Some("truncated"), 0), "{finish}");
+        }
+    }
+
+    #[test]
+    fn the_first_broken_rule_of_the_first_broken_claim_is_the_answer() {
+        let claims = |claims: &[&str]| format!(r#"{{"claims":[{}]}}"#, claims.join(","));
+        let good = r#"{"subject":"s","field":"status","value":"v","evidence":["L1"]}"#;
+        let long = "x".repeat(121);
+        // Each text breaks the rule that is expected and every later one that can be broken.
+        for (text, expected) in [
+            (r#"{"claims":1,"claims":2} x"#.into(), "json_trailing"),
+            (r#"{"claims":1,"claims":2}"#.into(), "duplicate_key"),
+            (r#"{"claim":[]}"#.into(), "unknown_key"),
+            (claims(&["1", "2", "3"]), "too_many_claims"),
+            (claims(&[r#"{"subject":1,"Field":2}"#]), "unknown_key"),
+            (claims(&[r#"{"subject":1,"field":2}"#]), "missing_key"),
+            (claims(&[r#"{"subject":"","field":"x","value":null,"evidence":[]}"#]), "wrong_type"),
+            (claims(&[r#"{"subject":"","field":"x","value":"","evidence":[1,1]}"#]), "wrong_type"),
+            (claims(&[r#"{"subject":"","field":"x","value":"","evidence":[]}"#]), "field_unknown"),
+            (claim("", "status", "", "[]"), "subject_length"),
+            (claim("\\u0007", "status", &long, "[]"), "value_length"),
+            (claim("\\u0007", "status", "v", "[]"), "control_character"),
+            (claim("s", "status", "v", r#"["L9","L9","L9","L9","L9"]"#), "evidence_count"),
+            (claim("s", "status", "v", r#"["L9","L9"]"#), "evidence_duplicate"),
+            (claims(&[r#"{"subject":"s","field":"x","value":"v","evidence":["L1"]}"#, "1"]), "field_unknown"),
+            (claims(&[good, r#"{"subject":1,"field":2}"#]), "missing_key"),
+        ] {
+            assert_eq!(code(&text, "eos").0, Some(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_claims_evidence_is_held_before_the_next_claim_is_looked_at() {
+        let fields = ["status".to_owned()];
+        let rules = AnswerRules { max_claims: 2, fields: &fields, allowed: vec!["L1", "L2"] };
+        let text = r#"{"claims":[{"subject":"s","field":"status","value":"v","evidence":["L1","L2"]},7]}"#;
+        let stale = Diagnostic::Evidence(EvidenceFault::StaleVersion);
+        let mut asked = Vec::new();
+        let answer = read_and_hold(text, "eos", &rules, |name| {
+            asked.push(name.to_owned());
+            if name == "L2" { Err(stale) } else { Ok(()) }
+        });
+        assert_eq!(answer.diagnostic, Some(stale));
+        assert_eq!(asked, ["L1", "L2"]);
+        assert_eq!(read(text, "eos", &rules).diagnostic, Some(Diagnostic::WrongType));
+    }
+
+    #[test]
+    fn lengths_are_code_points_and_only_overrides_are_forbidden() {
+        for (value, expected) in [
+            ("🦀".repeat(120), None),
+            ("🦀".repeat(121), Some("value_length")),
+            ("e\u{301}".repeat(60), None),
+            ("\u{200f}\u{61c}א\u{200e}".into(), None),
+            ("a\u{202a}".into(), Some("control_character")),
+            ("a\u{2069}".into(), Some("control_character")),
+            ("a\u{7f}".into(), Some("control_character")),
+            ("a\u{85}".into(), Some("control_character")),
+            ("\\n".into(), Some("control_character")),
+            ("\u{2028}\u{feff}".into(), None),
+        ] {
+            let text = claim("s", "status", &value, r#"["L1"]"#);
+            assert_eq!(code(&text, "eos").0, expected, "{value:?}");
+        }
     }
 
     #[test]
@@ -281,11 +379,17 @@ mod tests {
         assert_eq!(code(&format!("```json\n{good}\n```\n"), "eos"), (None, 2));
         assert_eq!(code(&format!("```\n{good}\n```"), "eos"), (Some("json_syntax"), 0));
         assert_eq!(code(" x", "eos"), (Some("json_syntax"), 1));
+        assert_eq!(code(&format!(" ```json\n{good}\n```"), "length"), (Some("truncated"), 2));
+        assert_eq!(code(&format!("```json\n \n{good}\n\n```"), "eos"), (None, 1));
+        assert_eq!(code(&format!("```json\n```json\n{good}\n```\n```"), "eos"), (Some("json_syntax"), 1));
+        assert_eq!(code("```json\n```", "eos"), (Some("json_syntax"), 0));
+        assert_eq!(code(&format!("```json {good}\n```"), "eos"), (Some("json_syntax"), 0));
+        assert_eq!(code(&format!("\u{200b}{good}"), "eos"), (Some("json_syntax"), 0));
     }
 
     proptest! {
         #[test]
-        fn any_text_is_read_without_a_panic(text in "\\PC{0,60}", finish in "eos|length") {
+        fn any_text_is_read_without_a_panic(text in any::<String>(), finish in "eos|length") {
             let _ = code(&text, &finish);
         }
     }

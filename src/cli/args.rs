@@ -101,6 +101,8 @@ pub(super) enum Verb {
     Store(StoreArgs),
     /// The controlled experiment
     Experiment(ExperimentArgs),
+    /// Known models: list, fetch, check
+    Model(ModelArgs),
     /// Examine store, settings and machine
     Doctor,
     /// Show the settings
@@ -194,9 +196,12 @@ pub(super) enum CheckLevel {
 pub(super) struct BuildArgs {
     /// Dossiers [default: all]
     pub(super) targets: Vec<String>,
-    /// Work on so many nodes at once
-    #[arg(short, long, value_name = "N", default_value_t = 1)]
-    pub(super) jobs: usize,
+    /// Threads of the model's process [default: the machine's cores]
+    #[arg(short, long, value_name = "N")]
+    pub(super) jobs: Option<u16>,
+    /// Hash every file, whatever its size and times say (it is always so)
+    #[arg(long)]
+    pub(super) rehash: bool,
     /// Run nodes again beside the first and compare
     #[arg(long, value_name = "LEVEL", num_args = 0..=1, default_missing_value = "all", require_equals = true)]
     pub(super) check: Option<CheckLevel>,
@@ -387,6 +392,26 @@ pub(super) enum ExperimentVerb {
         #[arg(long, value_name = "DIR2")]
         gold: Option<PathBuf>,
     },
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ModelArgs {
+    #[command(subcommand)]
+    pub(super) verb: ModelVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum ModelVerb {
+    /// List the known models
+    List,
+    /// Bring a known model into the cache folder
+    Fetch {
+        /// Its name
+        #[arg(default_value = "qwen2.5-coder-0.5b")]
+        name: String,
+    },
+    /// Hash the model that the settings name
+    Check,
 }
 
 #[derive(Debug, Args)]

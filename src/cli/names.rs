@@ -1,12 +1,12 @@
 //! One resolver for every name form: dossiers, nodes, earlier roots, documents, versions, spans,
 //! and prefixes of ids. An ambiguous name lists its candidates.
 
-use dossier_store::hash::{BlobId, DerivationId};
+use dossier_store::hash::DerivationId;
 use dossier_store::read::{IdKind, Lookup};
 
 use super::exit;
 use super::failure::Failure;
-use crate::claims::{ClaimId, StatementId};
+use crate::claims::ClaimId;
 use crate::edges;
 use crate::snapshot::{Document, Dossier};
 
@@ -162,19 +162,9 @@ pub(super) fn derivation(store: &impl Lookup, digits: &str) -> Result<Derivation
     by_prefix(store, IdKind::Derivation, "drv", digits).map(DerivationId)
 }
 
-/// The output with this id or prefix.
-pub(super) fn output(store: &impl Lookup, digits: &str) -> Result<BlobId, Failure> {
-    by_prefix(store, IdKind::Blob, "out", digits).map(BlobId)
-}
-
 /// The claim with this id or prefix.
 pub(super) fn claim(store: &impl Lookup, digits: &str) -> Result<ClaimId, Failure> {
     by_prefix(store, IdKind::From(edges::CLAIM_OF), "claim", digits).map(ClaimId)
-}
-
-/// The statement with this id or prefix.
-pub(super) fn statement(store: &impl Lookup, digits: &str) -> Result<StatementId, Failure> {
-    by_prefix(store, IdKind::From(edges::MADE_BY), "statement", digits).map(StatementId)
 }
 
 fn by_prefix(

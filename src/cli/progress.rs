@@ -41,6 +41,13 @@ impl<'a> Display<'a> {
                 }
             }
             Progress::Started { node } => {
+                if self.ui.verbose && self.bar.is_none() {
+                    let path = self.paths.get(&node.name).cloned().unwrap_or_default();
+                    self.ui.progress(
+                        || format!("{} ({})", path, escape(&self.dossier)),
+                        || json!({ "event": "started", "dossier": self.dossier, "node": node.name }),
+                    );
+                }
                 if let Some(bar) = &self.bar {
                     let path = self.paths.get(&node.name).cloned().unwrap_or_default();
                     bar.set_message(escape(&format!("{path} ({})", self.dossier)));

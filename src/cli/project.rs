@@ -11,6 +11,7 @@ use super::exit;
 use super::failure::Failure;
 use super::ui::Ui;
 use crate::current::Now;
+use crate::model::{self, ModelFile};
 use crate::serve::Question;
 use crate::settings::{self, Settings};
 
@@ -77,9 +78,19 @@ impl Project {
         self.directory.join(STORE_FILE)
     }
 
-    /// The declared model of a recipe that has one.
+    /// The model file that the settings declare.
+    pub(super) fn model_file(&self) -> Result<ModelFile, Failure> {
+        let llama = &self.settings.llama;
+        let declared = llama.sha256.as_deref().and_then(Sha256::parse);
+        let beside = self.settings_path.parent().unwrap_or(Path::new("."));
+        Ok(model::locate(&llama.model, declared, &super::model::cache_folder()?, beside))
+    }
+
+    /// The declared model's hash. It is known without the file.
     pub(super) fn model_sha256(&self) -> Option<Sha256> {
-        self.settings.llama.sha256.as_deref().and_then(Sha256::parse)
+        let llama = &self.settings.llama;
+        let declared = llama.sha256.as_deref().and_then(Sha256::parse);
+        declared.or_else(|| model::known(&llama.model)?.sha256())
     }
 
     /// A question about a dossier.

@@ -13,12 +13,20 @@ use crate::text::is_bidi_control;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DocumentId(String);
 
-/// An id that holds a character which must be percent-encoded, or is empty.
+/// An id that holds a character which must be percent-encoded, or whose parts are not all names.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("doc_id_charset: {id:?} is no document id; encode @ : # %, control and bidi characters")]
+#[error(
+    "{}: {id:?} is no document id; encode @ : # %, control and bidi characters, and let every \
+     part between slashes be a name", Self::CODE
+)]
 pub struct CharsetFault {
     /// What was given.
     pub id: String,
+}
+
+impl CharsetFault {
+    /// The code, the same for ever.
+    pub const CODE: &'static str = "doc_id_charset";
 }
 
 impl DocumentId {
@@ -50,9 +58,13 @@ impl DocumentId {
         text
     }
 
-    /// An id that somebody gives; one with an unencoded character is refused.
+    /// An id that somebody gives. One with an unencoded character is refused, and one whose parts
+    /// are not all names (`a//b`, `/a`, `a/../b`, also when written in escapes): whoever makes a
+    /// path of an id stays inside its folder.
     pub fn given(id: &str) -> Result<Self, CharsetFault> {
-        let sound = !id.is_empty() && !id.chars().any(must_be_encoded) && escapes_are_whole(id);
+        let sound = !id.chars().any(must_be_encoded)
+            && escapes_are_whole(id)
+            && id.split('/').all(is_name);
         match sound {
             true => Ok(Self(id.to_owned())),
             false => Err(CharsetFault { id: id.to_owned() }),
@@ -96,6 +108,12 @@ fn escapes_are_whole(id: &str) -> bool {
     })
 }
 
+/// Whether one part of an id, its escapes resolved, is the name of a file or folder.
+fn is_name(part: &str) -> bool {
+    let name: Vec<u8> = percent_encoding::percent_decode_str(part).collect();
+    !matches!(name.as_slice(), b"" | b"." | b"..") && !name.contains(&b'/')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -117,16 +135,33 @@ mod tests {
         for bad in ["", "q@3:1", "a#b", "a%", "a%4", "a%zz", "a\nb", "a\u{2066}b"] {
             assert!(DocumentId::given(bad).is_err(), "{bad:?}");
         }
-        for good in ["memo", "S/a%40b.txt", "S/Đơn.txt"] {
+        for good in ["memo", "S/a%40b.txt", "S/Đơn.txt", "S/...", "S/.a", "q%403%3a1"] {
             assert!(DocumentId::given(good).is_ok(), "{good:?}");
+        }
+    }
+
+    #[test]
+    fn no_given_id_leads_out_of_a_folder() {
+        for bad in ["/etc/passwd", "S/", "S//a", ".", "S/./a", "../a", "S/..", "S/%2e%2E/a", "a%2Fb"] {
+            let fault = DocumentId::given(bad).unwrap_err();
+            assert!(fault.to_string().starts_with("doc_id_charset: "), "{fault}");
         }
     }
 
     proptest! {
         #[test]
-        fn every_path_gives_an_id_that_may_be_given(name in prop::collection::vec(any::<u8>(), 1..20)) {
-            let component = DocumentId::component(OsStr::from_bytes(&name));
-            prop_assert!(DocumentId::given(&component).is_ok());
+        fn every_path_gives_an_id_that_may_be_given_and_names_it_alone(
+            one in prop::collection::vec(1u8..=255, 1..20),
+            other in prop::collection::vec(1u8..=255, 1..20),
+        ) {
+            let id = |path: &[u8]| DocumentId::from_path("S", Path::new(OsStr::from_bytes(path)));
+            let (path, other_path) = (Path::new(OsStr::from_bytes(&one)), Path::new(OsStr::from_bytes(&other)));
+            let names = |path: &Path| -> Vec<_> {
+                let normal = path.components().filter(|part| matches!(part, Component::Normal(_)));
+                normal.map(|part| part.as_os_str().to_owned()).collect()
+            };
+            prop_assert_eq!(DocumentId::given(id(&one).as_str()), Ok(id(&one)));
+            prop_assert_eq!(id(&one) == id(&other), names(path) == names(other_path));
         }
     }
 }

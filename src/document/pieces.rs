@@ -84,29 +84,40 @@ fn blocks(text: &str, lines: &[Piece]) -> Vec<Piece> {
             continue;
         }
         match blocks.last_mut() {
-            Some(block) if open && !blank_between && !begins_item(content) => {
+            Some(block) if open && !blank_between && !begins_block(content) => {
                 block.span.end = line.span.end;
                 block.bytes.end = line.bytes.end;
             }
             _ => blocks.push(line.clone()),
         }
-        // A heading is a block of its own.
-        open = !content.trim_start().starts_with('#');
+        open = !is_heading(content);
     }
     blocks
 }
 
-/// Whether a line begins a list item: `- `, `* `, `+ `, `• `, `1. `, `12) `, `a) `.
-fn begins_item(line: &str) -> bool {
+fn begins_block(line: &str) -> bool {
+    is_heading(line) || begins_item(line.trim_start())
+}
+
+/// Whether a line is a heading, `#` to `######`: a block of its own, never joined to what follows.
+fn is_heading(line: &str) -> bool {
     let line = line.trim_start();
-    if line.starts_with(['-', '*', '+', '•']) {
-        return line.chars().nth(1).is_some_and(char::is_whitespace);
+    let rest = line.trim_start_matches('#');
+    (1..=6).contains(&(line.len() - rest.len()))
+        && (rest.is_empty() || rest.starts_with(char::is_whitespace))
+}
+
+/// Whether a line begins a list item: `- `, `* `, `+ `, `• `, `1. `, `12) `, `a) `. A number of
+/// more than three digits is a year at the start of a wrapped line, not a marker.
+fn begins_item(line: &str) -> bool {
+    if let Some(rest) = line.strip_prefix(['-', '*', '+', '•']) {
+        return rest.starts_with(char::is_whitespace);
     }
-    let Some(end) = line.find(['.', ')']) else { return line.starts_with('#') };
-    let (marker, rest) = line.split_at(end);
+    let Some((marker, rest)) = line.split_once(['.', ')']) else { return false };
+    let closed = line[marker.len()..].starts_with(')');
     let numbered = (1..=3).contains(&marker.len()) && marker.bytes().all(|b| b.is_ascii_digit());
-    let lettered = rest.starts_with(')') && marker.len() == 1 && marker.is_ascii();
-    (numbered || lettered) && rest[1..].starts_with(char::is_whitespace) || line.starts_with('#')
+    let lettered = closed && marker.chars().count() == 1 && marker.chars().all(char::is_alphabetic);
+    (numbered || lettered) && rest.starts_with(char::is_whitespace)
 }
 
 #[cfg(test)]
@@ -133,6 +144,25 @@ mod tests {
             quotes(text, Unit::Block),
             ["# Title", "first\nsecond", "- one\n  more", "- two", "1. three\nplain"]
         );
+    }
+
+    #[test]
+    fn only_markers_and_headings_begin_a_block() {
+        for marker in ["- ", "* ", "+ ", "• ", "1. ", "12) ", "a) ", "я) ", "\t- ", "# ", "###### "] {
+            let text = format!("before\n{marker}x");
+            assert_eq!(pieces(&text, Unit::Block).len(), 2, "{marker:?}");
+        }
+        for other in ["-", "--", "-5 ", "() ", "?) ", "2024. ", "ab) ", "a. ", "1.5 ", "#1 ", "####### ", "**b** "] {
+            let text = format!("before\n{other}x");
+            assert_eq!(pieces(&text, Unit::Block).len(), 1, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn a_block_keeps_the_terminators_inside_it_and_a_line_of_spaces_parts_blocks() {
+        let text = "a\u{301}\r\n🦀 b\r\n \u{a0}\r\nc\u{2028}d\r\n\r\n";
+        assert_eq!(quotes(text, Unit::Block), ["a\u{301}\r\n🦀 b", "c\u{2028}d"]);
+        assert_eq!(pieces(text, Unit::Block)[1].span, Span { start: 13, end: 16 });
     }
 
     proptest! {

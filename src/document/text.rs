@@ -1,6 +1,7 @@
 //! The text of a version: strict UTF-8, its flags, and spans of it.
 
 use std::fmt;
+use std::ops::Range;
 
 /// A range of Unicode code points of one version's text, half-open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -14,6 +15,11 @@ pub struct Span {
 impl Span {
     /// The characters of the span; `None` where it is empty, reversed or out of range.
     pub fn slice(self, text: &str) -> Option<&str> {
+        text.get(self.bytes(text)?)
+    }
+
+    /// The bytes of the span; `None` where it is empty, reversed or out of range.
+    pub fn bytes(self, text: &str) -> Option<Range<usize>> {
         if self.start >= self.end {
             return None;
         }
@@ -21,7 +27,14 @@ impl Span {
         let mut offsets = text.char_indices().map(|(at, _)| at).chain([text.len()]);
         let from = offsets.nth(start)?;
         let to = offsets.nth(end - start - 1)?;
-        text.get(from..to)
+        Some(from..to)
+    }
+
+    /// The span of these bytes; `None` where they are none, or cut a code point.
+    pub fn of_bytes(text: &str, bytes: Range<usize>) -> Option<Self> {
+        let points = text.get(bytes.clone())?.chars().count() as u64;
+        let start = text.get(..bytes.start)?.chars().count() as u64;
+        (points > 0).then_some(Self { start, end: start + points })
     }
 }
 
@@ -117,6 +130,7 @@ pub fn flags(text: &str) -> TextFlags {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn spans_count_code_points() {
@@ -128,6 +142,27 @@ mod tests {
         assert_eq!(slice(3, 2), None);
         assert_eq!(slice(4, 6), None);
         assert_eq!(slice(u64::MAX - 1, u64::MAX), None);
+    }
+
+    #[test]
+    fn bytes_that_cut_a_code_point_are_no_span() {
+        assert_eq!(Span::of_bytes("a🦀z", 1..5), Some(Span { start: 1, end: 2 }));
+        assert_eq!(Span::of_bytes("a🦀z", 1..4), None);
+        assert_eq!(Span::of_bytes("a🦀z", 1..1), None);
+        assert_eq!(Span::of_bytes("a🦀z", 5..9), None);
+    }
+
+    proptest! {
+        #[test]
+        fn code_points_and_bytes_say_the_same(
+            text in "[a\u{301}é\u{202e}\u{feff}🦀\r\n\0]{0,12}", start in 0u64..14, end in 0u64..14,
+        ) {
+            let span = Span { start, end };
+            match span.bytes(&text) {
+                Some(bytes) => prop_assert_eq!(Span::of_bytes(&text, bytes), Some(span)),
+                None => prop_assert!(start >= end || end > text.chars().count() as u64),
+            }
+        }
     }
 
     #[test]
