@@ -10,6 +10,13 @@ const OUTPUT_FORMAT: u64 = 1;
 /// The version of the rules by which reduces settle, keep and merge.
 const SETTLING: u64 = 1;
 
+/// The builder of the `llama` realiser: ours, and what the worker says of itself.
+pub fn with_worker(identity: Map) -> Map {
+    let mut builder = of(RealiserName::Llama);
+    builder.extend(identity);
+    builder
+}
+
 /// The builder of a realiser that needs no fingerprint of its own.
 pub fn of(realiser: RealiserName) -> Map {
     let mut builder = Map::from([

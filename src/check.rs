@@ -94,7 +94,11 @@ fn documents(
         return Ok(None);
     };
     let documents = documents.as_array().ok_or_else(|| fault("documents", "must be a list"))?;
-    documents.iter().map(|document| record(document, "documents")).collect::<Result<_, _>>().map(Some)
+    documents
+        .iter()
+        .map(|document| record(document, "documents"))
+        .collect::<Result<_, _>>()
+        .map(Some)
 }
 
 /// Whether the evidence of this id holds. An id carries document, version and offsets; its quote
@@ -297,7 +301,8 @@ mod tests {
 
     #[test]
     fn valid_claims_are_given_back_as_they_are_read() {
-        let text = r#"{"claims":[{"value":"\u00e9","field":"owner","evidence":["L1"],"subject":"s"}]}"#;
+        let text =
+            r#"{"claims":[{"value":"\u00e9","field":"owner","evidence":["L1"],"subject":"s"}]}"#;
         let mut input =
             json!({ "text": text, "finish_reason": "eos", "allowed": ["L1"], "fields": ["owner"] });
         let claim = json!({ "subject": "s", "field": "owner", "value": "é", "evidence": ["L1"] });

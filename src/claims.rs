@@ -148,8 +148,14 @@ pub(crate) mod tests {
     #[test]
     fn golden_digests() {
         let claim = claim("P-10-04", "open", "S/d.txt");
-        assert_eq!(claim.statement.id().hex(), "GOLDEN-S");
-        assert_eq!(claim.id().hex(), "GOLDEN-C");
+        assert_eq!(
+            claim.statement.id().hex(),
+            "b35418054ef07a76b478415b1d0461e82ec4a996769e1f697479be077746b2c7"
+        );
+        assert_eq!(
+            claim.id().hex(),
+            "93029dc54f854ef3a6f7fb98ccd6dd91bfe5519dc2514be360224b5677247c7e"
+        );
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod failure;
 mod names;
 mod progress;
 mod project;
+mod realiser;
 mod ui;
 
 mod build;

@@ -120,7 +120,7 @@ impl Drawing {
         let width = lines.iter().map(|(stem, _)| stem.chars().count()).max().unwrap_or(0);
         let line = |(stem, node): &(String, &Drawn)| {
             let gap = " ".repeat(width - stem.chars().count());
-            let document = node.document.as_ref().map(|document| document_words(document));
+            let document = node.document.as_ref().map(document_words);
             let document = document.map(|words| format!("  {}", (paint.faint)(&words)));
             let state = (paint.state)(node.state.as_str());
             format!("{stem}{gap}  {state}{}", document.unwrap_or_default())
@@ -223,7 +223,7 @@ impl Drawing {
 impl Drawn {
     /// What stands in the node's box.
     fn lines(&self) -> Vec<String> {
-        let document = self.document.as_ref().map(|document| document_words(document));
+        let document = self.document.as_ref().map(document_words);
         let state = Some(self.state.as_str().to_owned());
         [Some(escape(&self.name)), state, document].into_iter().flatten().collect()
     }

@@ -104,13 +104,17 @@ impl Output {
 mod tests {
     use super::*;
     use crate::claims::tests::claim;
+    use proptest::prelude::*;
 
     #[test]
     fn outputs_read_back_and_have_fixed_bytes() {
         let output =
             Output { status: NodeStatus::Partial, claims: vec![claim("s", "v", "S/a.txt")] };
         assert_eq!(Output::decode(&output.encode()), Ok(output.clone()));
-        assert_eq!(dossier_store::hash::BlobId::of(&output.encode()).hex(), "GOLDEN-O");
+        assert_eq!(
+            dossier_store::hash::BlobId::of(&output.encode()).hex(),
+            "fd007967ef359598794647bd57383a44e0c410a959554c3f1036c9dd909cbe07"
+        );
     }
 
     #[test]
@@ -119,5 +123,32 @@ mod tests {
         assert!(Output::decode(&Value::Number(1).encode()).is_err());
         let unknown = Value::List(vec![1u64.into(), 9u64.into(), Value::List(Vec::new())]);
         assert!(Output::decode(&unknown.encode()).is_err());
+        let later = Value::List(vec![2u64.into(), 1u64.into(), Value::List(Vec::new())]);
+        assert!(Output::decode(&later.encode()).is_err());
+    }
+
+    #[test]
+    fn statuses_read_back() {
+        let codes: Vec<u8> =
+            (0..=255).filter(|code| NodeStatus::from_code(*code).is_some()).collect();
+        assert_eq!(codes, STATUSES.map(NodeStatus::code));
+        let names = STATUSES.map(NodeStatus::as_str);
+        assert_eq!(names, ["VALID", "PARTIAL", "INVALID", "INELIGIBLE", "OVER_BUDGET"]);
+    }
+
+    proptest! {
+        #[test]
+        fn what_decodes_is_what_would_be_written(
+            at in any::<prop::sample::Index>(), byte in any::<u8>(), kept in 0usize..400,
+        ) {
+            let output = Output { status: NodeStatus::Valid, claims: vec![claim("é🦀", "v", "S/a")] };
+            let mut bytes = output.encode();
+            let at = at.index(bytes.len());
+            bytes[at] = byte;
+            bytes.truncate(kept);
+            if let Ok(decoded) = Output::decode(&bytes) {
+                prop_assert_eq!(decoded.encode(), bytes);
+            }
+        }
     }
 }

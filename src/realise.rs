@@ -4,6 +4,7 @@
 
 pub mod extract;
 pub mod labels;
+pub mod llama;
 pub mod outcome;
 pub mod scripted;
 pub mod settle;

@@ -6,6 +6,7 @@ use dossier_store::hash::Sha256;
 use regex::{Regex, RegexBuilder};
 
 use crate::document::Unit;
+use crate::realise::llama::{grammar, prompts};
 
 /// The role of the input that holds the rules of `extract`.
 pub const RULES: &str = "rules";
@@ -172,6 +173,10 @@ impl Recipe {
             map.insert("model_sha256".into(), model.model_sha256.into());
             map.insert("tokenizer".into(), "embedded in the model file".into());
             map.insert("profile".into(), model.profile.as_str().into());
+            map.insert("rendering".into(), prompts::RENDERING.into());
+            if model.profile != "free" {
+                map.insert("grammar".into(), grammar::VERSION.into());
+            }
             map.insert("decoding".into(), "greedy, lowest id on ties".into());
         }
         map

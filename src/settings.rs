@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::document::Unit;
 use crate::ingest::ImportSettings;
+use crate::realise::llama::prompts;
 use crate::recipe::{
     Budgets, Choice, Chunking, ClaimSchema, ExtractRule, Method, ModelRecipe, Recipe, Take,
 };
@@ -451,10 +452,11 @@ impl Settings {
 
     fn lower_llama(&self, model_sha256: Option<Sha256>) -> Method {
         let declared = self.llama.sha256.as_deref().and_then(Sha256::parse);
+        let (claims, instruction) = (&self.claims, &self.llama.instruction);
         Method::Model(ModelRecipe {
             profile: self.llama.profile.clone(),
-            map_prompt: self.llama.instruction.clone(),
-            reduce_prompt: self.llama.instruction.clone(),
+            map_prompt: prompts::map(instruction, &claims.fields, claims.leaf_max),
+            reduce_prompt: prompts::reduce(instruction, &claims.fields, claims.reduce_max),
             model_sha256: declared.or(model_sha256).unwrap_or(Sha256([0; 32])),
         })
     }

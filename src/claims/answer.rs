@@ -330,7 +330,10 @@ mod tests {
             (claim("\\u0007", "status", "v", "[]"), "control_character"),
             (claim("s", "status", "v", r#"["L9","L9","L9","L9","L9"]"#), "evidence_count"),
             (claim("s", "status", "v", r#"["L9","L9"]"#), "evidence_duplicate"),
-            (claims(&[r#"{"subject":"s","field":"x","value":"v","evidence":["L1"]}"#, "1"]), "field_unknown"),
+            (
+                claims(&[r#"{"subject":"s","field":"x","value":"v","evidence":["L1"]}"#, "1"]),
+                "field_unknown",
+            ),
             (claims(&[good, r#"{"subject":1,"field":2}"#]), "missing_key"),
         ] {
             assert_eq!(code(&text, "eos").0, Some(expected), "{text}");
@@ -341,7 +344,8 @@ mod tests {
     fn a_claims_evidence_is_held_before_the_next_claim_is_looked_at() {
         let fields = ["status".to_owned()];
         let rules = AnswerRules { max_claims: 2, fields: &fields, allowed: vec!["L1", "L2"] };
-        let text = r#"{"claims":[{"subject":"s","field":"status","value":"v","evidence":["L1","L2"]},7]}"#;
+        let text =
+            r#"{"claims":[{"subject":"s","field":"status","value":"v","evidence":["L1","L2"]},7]}"#;
         let stale = Diagnostic::Evidence(EvidenceFault::StaleVersion);
         let mut asked = Vec::new();
         let answer = read_and_hold(text, "eos", &rules, |name| {
@@ -381,7 +385,10 @@ mod tests {
         assert_eq!(code(" x", "eos"), (Some("json_syntax"), 1));
         assert_eq!(code(&format!(" ```json\n{good}\n```"), "length"), (Some("truncated"), 2));
         assert_eq!(code(&format!("```json\n \n{good}\n\n```"), "eos"), (None, 1));
-        assert_eq!(code(&format!("```json\n```json\n{good}\n```\n```"), "eos"), (Some("json_syntax"), 1));
+        assert_eq!(
+            code(&format!("```json\n```json\n{good}\n```\n```"), "eos"),
+            (Some("json_syntax"), 1)
+        );
         assert_eq!(code("```json\n```", "eos"), (Some("json_syntax"), 0));
         assert_eq!(code(&format!("```json {good}\n```"), "eos"), (Some("json_syntax"), 0));
         assert_eq!(code(&format!("\u{200b}{good}"), "eos"), (Some("json_syntax"), 0));

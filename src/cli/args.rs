@@ -319,6 +319,8 @@ pub(super) enum GraphFormat {
 #[derive(Debug, Args)]
 pub(super) struct CatArgs {
     /// `DOC@2`, or a span of it: `DOC@2:120:154`
+    // Every command has an argument `version` of its own: `--version`.
+    #[arg(id = "named", value_name = "VERSION")]
     pub(super) version: String,
 }
 

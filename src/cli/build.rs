@@ -12,15 +12,12 @@ use super::failure::Failure;
 use super::names;
 use super::progress::Display;
 use super::project::{Project, clock, now_millis};
+use super::realiser::prepare;
 use super::ui::{self, Ui, strong};
 use crate::ingest::{self, ImportOptions, Mode, Rebind, Vanished};
 use crate::output::NodeStatus;
-use crate::realise::extract::Extract;
-use crate::realise::{
-    Build, Built, CutOff, NodeReport, OnFault, Options, Realiser, Reuse, Stopped,
-};
-use crate::recipe::{Level, Recipe};
-use crate::settings::RealiserName;
+use crate::realise::{Build, Built, CutOff, NodeReport, OnFault, Options, Reuse, Stopped};
+use crate::recipe::Level;
 use crate::snapshot::Dossier;
 use crate::text::escape;
 
@@ -121,16 +118,15 @@ fn build_one(
     ui: &Ui,
 ) -> Result<Built, Failure> {
     let realiser = of.realiser.map_or(project.settings.realiser, Into::into);
-    let recipe = project.settings.lower(realiser, project.model_sha256());
-    let (builder, mut realiser) = prepare(realiser, &recipe)?;
+    let mut prepared = prepare(store, project, name, realiser, of, ui)?;
     let mut display = Display::new(name, ui);
     let mut build = Build {
         store,
         dossier: name,
         principal: &project.principal,
-        recipe: &recipe,
-        builder: &builder,
-        realiser: realiser.as_mut(),
+        recipe: &prepared.recipe,
+        builder: &prepared.builder,
+        realiser: prepared.realiser.as_mut(),
         options: options(of),
         cancel,
         clock: &clock,
@@ -138,19 +134,6 @@ fn build_one(
     let built = build.run(&mut |progress| display.show(progress))?;
     display.end();
     Ok(built)
-}
-
-fn prepare(
-    realiser: RealiserName,
-    _recipe: &Recipe,
-) -> Result<(dossier_store::encode::Map, Box<dyn Realiser>), Failure> {
-    match realiser {
-        RealiserName::Extract => Ok((crate::builder::of(realiser), Box::new(Extract::default()))),
-        RealiserName::Llama => {
-            Err(Failure::new(exit::STORE, "the llama realiser is not part of this version")
-                .hint("build with --realiser extract"))
-        }
-    }
 }
 
 fn options(of: &BuildArgs) -> Options {

@@ -20,7 +20,12 @@ pub(super) fn run(of: &CatArgs, global: &Global, ui: &Ui) -> Result<u8, Failure>
     let store = project.read_only(ui)?;
     let reader = store.read()?;
     let (named, version, span) = wanted(&of.version)?;
-    let (dossier, document) = names::document(&reader, &named)?;
+    let (dossier, document) =
+        names::document(&reader, &named).map_err(|failure| match failure.hint {
+            None => failure
+                .hint("name a version as DOC@2 or DOC@2:120:154; `dossier graph` lists documents"),
+            Some(_) => failure,
+        })?;
     refuse_unreadable(&document, &project.principal)?;
     let number = version.unwrap_or(document.current);
     let version = shown_version(&reader, &dossier.name, &document, number)?;

@@ -132,7 +132,8 @@ fn lines(
         if input.read_until(b'\n', &mut line)? == 0 {
             break;
         }
-        tell(&tally.judge(verifier, &line, &format!("line {number}: ")));
+        let input = line.strip_suffix(b"\n").unwrap_or(&line);
+        tell(&tally.judge(verifier, input, &format!("line {number}: ")));
     }
     Ok(tally)
 }

@@ -116,26 +116,26 @@ fn values(settings: &[Setting]) -> String {
     settings.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
+/// The value comes last, since it may be long.
 fn with_origins(of: &Settings, settings: &[Setting]) -> String {
     let row = |setting: &Setting| {
         [
-            format!("{} = {}", escape(&setting.name), value_words(&setting.value)),
+            escape(&setting.name),
             escape(&setting.origin.to_string()),
             setting.enters.words().to_owned(),
+            value_words(&setting.value),
         ]
     };
-    let rows: Vec<[String; 3]> = settings.iter().map(row).collect();
-    let widest =
-        |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    // One long value must not push the other columns out of sight.
-    let widths = [widest(0).min(48), widest(1).min(32)];
-    let mut words: Vec<String> = rows
-        .iter()
-        .map(|[setting, origin, key]| {
-            format!("{setting:0$}  {origin:1$}  {2}", widths[0], widths[1], faint(key))
-        })
-        .collect();
-    words.push(format!("(keys of the realiser {:?}, the one that is set)", of.realiser.as_str()));
+    let rows: Vec<[String; 4]> = settings.iter().map(row).collect();
+    let widest = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
+    let widths = [0, 1, 2].map(|column| widest(column).unwrap_or(0));
+    let line = |[name, origin, key, value]: &[String; 4]| {
+        let [name_width, origin_width, key_width] = widths;
+        let key = faint(&format!("{key:key_width$}"));
+        format!("{name:name_width$}  {origin:origin_width$}  {key}  {value}")
+    };
+    let mut words: Vec<String> = rows.iter().map(line).collect();
+    words.push(format!("(keys under the realiser that is set, {})", of.realiser.as_str()));
     words.join("\n")
 }
 

@@ -72,7 +72,7 @@ pub(super) fn run(global: &Global, ui: &Ui) -> Result<u8, Failure> {
         store(project, ui, &mut examined);
     }
     examined.extend(machine::examine());
-    examined.extend(worker::examine(project.as_ref().map(|project| &project.settings)));
+    examined.extend(worker::examine(project.as_ref()));
     let healthy = examined.iter().all(|examined| examined.state != State::Fail);
     match ui.json {
         true => ui.document(&document(healthy, &examined)),
@@ -169,8 +169,10 @@ fn folders(store: &Store, examined: &mut Vec<Examined>) {
         }
     }
     let reachable = bound.len() - (examined.len() - before);
-    let words = format!("{reachable} of {} bound folders reachable", bound.len());
-    examined.push(Examined::ok("folders", words));
+    if reachable > 0 || bound.is_empty() {
+        let words = format!("{reachable} of {} bound folders reachable", bound.len());
+        examined.push(Examined::ok("folders", words));
+    }
 }
 
 /// Every bound dossier with its folder.
@@ -190,9 +192,12 @@ fn in_words(examined: &Examined) -> String {
         State::Warn => ui::strong("warn"),
         State::Fail => ui::status("fail"),
     };
-    let mut words = format!("{mark}  {:<9} {}", examined.what, escape(&examined.words));
+    // What a parser says of a settings file has lines of its own.
+    let lines: Vec<String> = examined.words.trim_end().split('\n').map(escape).collect();
+    let lines = lines.join("\n                 ");
+    let mut words = format!("{mark}  {:<10} {lines}", examined.what);
     if let Some(help) = &examined.help {
-        words.push_str(&format!("\n                try: {}", escape(help)));
+        words.push_str(&format!("\n                 try: {}", escape(help)));
     }
     words
 }

@@ -32,21 +32,11 @@ pub(super) fn run(of: &DrvArgs, global: &Global, ui: &Ui) -> Result<u8, Failure>
     let project = Project::find(global)?;
     let store = project.read_only(ui)?;
     let reader = store.read()?;
-    let (id, derivation) = match Name::parse(&of.id) {
-        Name::Derivation(digits) => stored(&reader, names::derivation(&reader, &digits)?)?,
-        Name::Node { dossier, node } => in_graph(&reader, &project, &dossier, &node)?,
-        Name::Dossier(dossier) => in_graph(&reader, &project, &dossier, "root")?,
-        Name::Earlier { dossier, back } => {
-            published(&reader, &project, &dossier, Point::Back(back), &of.id)?
-        }
-        Name::AsOf { dossier, event } => {
-            published(&reader, &project, &dossier, Point::Event(event), &of.id)?
-        }
-        _ => {
-            return Err(names::not_found(format!("derivation {:?}", of.id))
-                .hint("name it as drv:…, S-010#leaf-04 or S-010@-1"));
-        }
-    };
+    let (id, derivation) =
+        named(&reader, &project, &of.id).map_err(|failure| match failure.hint {
+            None => failure.hint("name it as drv:…, S-010#leaf-04 or S-010@-1"),
+            Some(_) => failure,
+        })?;
     let found = Found {
         realisation: reader.realisation(id)?,
         observations: reader.observations(id)?.len(),
@@ -55,6 +45,25 @@ pub(super) fn run(of: &DrvArgs, global: &Global, ui: &Ui) -> Result<u8, Failure>
     };
     ui.line_or(|| in_words(&found), || document(&found));
     Ok(exit::DONE)
+}
+
+fn named(
+    reader: &Reader,
+    project: &Project,
+    name: &str,
+) -> Result<(DerivationId, Derivation), Failure> {
+    match Name::parse(name) {
+        Name::Derivation(digits) => stored(reader, names::derivation(reader, &digits)?),
+        Name::Node { dossier, node } => in_graph(reader, project, &dossier, &node),
+        Name::Dossier(dossier) => in_graph(reader, project, &dossier, "root"),
+        Name::Earlier { dossier, back } => {
+            published(reader, project, &dossier, Point::Back(back), name)
+        }
+        Name::AsOf { dossier, event } => {
+            published(reader, project, &dossier, Point::Event(event), name)
+        }
+        _ => Err(names::not_found(format!("derivation {name:?}"))),
+    }
 }
 
 fn stored(reader: &Reader, id: DerivationId) -> Result<(DerivationId, Derivation), Failure> {

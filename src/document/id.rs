@@ -17,7 +17,8 @@ pub struct DocumentId(String);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{}: {id:?} is no document id; encode @ : # %, control and bidi characters, and let every \
-     part between slashes be a name", Self::CODE
+     part between slashes be a name",
+    Self::CODE
 )]
 pub struct CharsetFault {
     /// What was given.
@@ -62,9 +63,8 @@ impl DocumentId {
     /// are not all names (`a//b`, `/a`, `a/../b`, also when written in escapes): whoever makes a
     /// path of an id stays inside its folder.
     pub fn given(id: &str) -> Result<Self, CharsetFault> {
-        let sound = !id.chars().any(must_be_encoded)
-            && escapes_are_whole(id)
-            && id.split('/').all(is_name);
+        let sound =
+            !id.chars().any(must_be_encoded) && escapes_are_whole(id) && id.split('/').all(is_name);
         match sound {
             true => Ok(Self(id.to_owned())),
             false => Err(CharsetFault { id: id.to_owned() }),
@@ -142,7 +142,9 @@ mod tests {
 
     #[test]
     fn no_given_id_leads_out_of_a_folder() {
-        for bad in ["/etc/passwd", "S/", "S//a", ".", "S/./a", "../a", "S/..", "S/%2e%2E/a", "a%2Fb"] {
+        for bad in
+            ["/etc/passwd", "S/", "S//a", ".", "S/./a", "../a", "S/..", "S/%2e%2E/a", "a%2Fb"]
+        {
             let fault = DocumentId::given(bad).unwrap_err();
             assert!(fault.to_string().starts_with("doc_id_charset: "), "{fault}");
         }

@@ -148,11 +148,15 @@ mod tests {
 
     #[test]
     fn only_markers_and_headings_begin_a_block() {
-        for marker in ["- ", "* ", "+ ", "• ", "1. ", "12) ", "a) ", "я) ", "\t- ", "# ", "###### "] {
+        for marker in ["- ", "* ", "+ ", "• ", "1. ", "12) ", "a) ", "я) ", "\t- ", "# ", "###### "]
+        {
             let text = format!("before\n{marker}x");
             assert_eq!(pieces(&text, Unit::Block).len(), 2, "{marker:?}");
         }
-        for other in ["-", "--", "-5 ", "() ", "?) ", "2024. ", "ab) ", "a. ", "1.5 ", "#1 ", "####### ", "**b** "] {
+        for other in [
+            "-", "--", "-5 ", "() ", "?) ", "2024. ", "ab) ", "a. ", "1.5 ", "#1 ", "####### ",
+            "**b** ",
+        ] {
             let text = format!("before\n{other}x");
             assert_eq!(pieces(&text, Unit::Block).len(), 1, "{other:?}");
         }

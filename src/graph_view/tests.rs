@@ -100,7 +100,7 @@ fn graphviz_has_a_box_a_node_and_an_edge_a_child() {
     assert_eq!(dot.matches("[label=").count(), 8);
     assert_eq!(dot.matches(" -> ").count(), 7);
     assert!(dot.contains(r#"n0 [label="leaf-00\nVALID\nS/a.txt@1", color="green"];"#), "{dot}");
-    assert!(dot.contains("  n7 -> n4;\n  n7 -> n6;\n"), "{dot}");
+    assert!(dot.contains("  n7 -> n5;\n  n7 -> n6;\n"), "{dot}");
 }
 
 #[test]

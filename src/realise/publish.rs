@@ -1,6 +1,8 @@
 //! Publication: the statement that a root is the dossier's summary. It is made only if the
 //! documents and rights are still those that were built from.
 
+use dossier_store::read::Lookup as _;
+
 use super::{Build, BuildError, Progress, Round};
 use crate::event::{PUBLICATION, Publication};
 use crate::snapshot::Dossier;
@@ -22,9 +24,8 @@ impl Build<'_> {
         round: &Round,
         progress: &mut dyn FnMut(&Progress<'_>),
     ) -> Result<Published, BuildError> {
-        let Some((root, known)) =
-            round.graph.root().and_then(|root| Some((root.id, round.known.get(&root.id)?)))
-        else {
+        let root = round.graph.root().map(|root| root.id);
+        let Some(root) = root.filter(|root| round.known.contains_key(root)) else {
             return Ok(Published::No);
         };
         if round
@@ -39,11 +40,14 @@ impl Build<'_> {
         if now.as_of.event != round.dossier.as_of.event {
             return Ok(Published::Moved);
         }
+        // In a second run, what stands is the first root; where the store could keep none, there is
+        // nothing to publish.
+        let Some(realised) = batch.realisation(root)? else { return Ok(Published::No) };
         let publication = Publication {
             principal: self.principal.to_owned(),
             event: now.as_of.event,
             root: root.0,
-            output: known.output.0,
+            output: realised.output.0,
             previous: now.last_publication(self.principal).map(|(sequence, _)| *sequence),
         };
         let body = publication.encode();

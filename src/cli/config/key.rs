@@ -49,7 +49,7 @@ pub(super) fn enters(setting: &str, settings: &Settings) -> Enters {
         },
         setting => match settings.realiser {
             RealiserName::Extract => enters_extract(setting),
-            RealiserName::Llama => enters_llama(setting),
+            RealiserName::Llama => enters_llama(setting, settings),
         },
     }
 }
@@ -62,12 +62,13 @@ fn enters_extract(setting: &str) -> Enters {
     }
 }
 
-fn enters_llama(setting: &str) -> Enters {
+fn enters_llama(setting: &str, settings: &Settings) -> Enters {
     match setting {
         "claims.leaf_max" | "budgets.map_input" => Enters::Leaf,
         "claims.reduce_max" | "claims.choose" | "budgets.reduce_input" => Enters::Reduce,
         "claims.fields" | "budgets.output" => Enters::Both,
-        // The model's name is in no key: the hash of its file is.
+        // The file's hash is in the key; a known model's name stands for it where none is given.
+        "llama.model" if settings.llama.sha256.is_none() => Enters::Both,
         "llama.sha256" | "llama.profile" | "llama.instruction" => Enters::Both,
         _ => Enters::Never,
     }
@@ -79,8 +80,10 @@ mod tests {
     use crate::recipe::{ExtractRule, Level};
     use crate::settings::{ChoiceName, RuleSettings, TakeName, UnitName};
 
+    type Change = fn(&mut Settings);
+
     /// A change of every setting that lies in `dossier.toml`.
-    const CHANGES: &[(&str, fn(&mut Settings))] = &[
+    const CHANGES: &[(&str, Change)] = &[
         ("principals", |s| s.principals.push("auditor".into())),
         ("realiser", |s| {
             s.realiser = match s.realiser {
@@ -121,12 +124,13 @@ mod tests {
 
     /// What a node's key is made of besides its sources.
     fn part(settings: &Settings, level: Level) -> impl PartialEq + use<> {
-        let recipe = settings.lower(settings.realiser, None);
+        let known = crate::model::known(&settings.llama.model).and_then(|known| known.sha256());
+        let recipe = settings.lower(settings.realiser, known);
         let builder = crate::builder::of(settings.realiser);
         (builder, recipe.arguments(level), recipe.instructions(level))
     }
 
-    fn observed(settings: &Settings, change: fn(&mut Settings)) -> Enters {
+    fn observed(settings: &Settings, change: Change) -> Enters {
         let mut changed = settings.clone();
         change(&mut changed);
         let differs = |level| part(settings, level) != part(&changed, level);
@@ -145,12 +149,13 @@ mod tests {
     #[test]
     fn every_setting_is_in_the_keys_that_are_named() {
         for realiser in ["extract", "llama"] {
-            for mode in ["whole", "lines"] {
-                let text = format!("realiser = \"{realiser}\"\n[chunking]\nmode = \"{mode}\"");
+            for further in ["", "[chunking]\nmode = \"lines\"", "[llama]\nsha256 = \"HASH\""] {
+                let further = further.replace("HASH", &"0b".repeat(32));
+                let text = format!("realiser = \"{realiser}\"\n{further}");
                 let settings = parse(&text);
                 for (name, change) in CHANGES {
                     let (said, seen) = (enters(name, &settings), observed(&settings, *change));
-                    assert_eq!(said, seen, "{name} under {realiser}, {mode}");
+                    assert_eq!(said, seen, "{name} under {text}");
                 }
             }
         }

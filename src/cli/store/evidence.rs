@@ -180,3 +180,114 @@ impl Texts {
         self.kept.insert(id, bytes.and_then(|bytes| String::from_utf8(bytes).ok()));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use dossier_store::derivation::{Derivation, ResolvedDerivation};
+    use dossier_store::encode::Map;
+    use dossier_store::realisation::How;
+    use dossier_store::write::Commit;
+    use dossier_store::{Options, Store};
+
+    use super::*;
+    use crate::claims::{Claim, Statement};
+    use crate::document::{DocumentId, Span};
+    use crate::event::{EVENT, Event};
+    use crate::output::NodeStatus;
+
+    type Change = fn(&mut Evidence);
+
+    const TEXT: &str = "Đà Nẵng is a city.\n";
+
+    /// A store with the version `S/a.txt@1` and a node for each given output.
+    fn report(outputs: &[&[u8]]) -> EvidenceReport {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::create(&folder.path().join("store"), &Options::default()).unwrap();
+        let mut batch = store.write().unwrap();
+        let blob = batch.put_blob(TEXT.as_bytes()).unwrap();
+        let added = Event::VersionAdded {
+            document: "S/a.txt".into(),
+            version: 1,
+            text_sha256: Sha256::of(TEXT.as_bytes()).0,
+            blob: blob.0,
+            length: TEXT.len() as u64,
+            original: None,
+        };
+        let activated =
+            Event::Activated { document: "S/a.txt".into(), version: 1, path: "a.txt".into() };
+        for event in [added, activated] {
+            batch.append("S", EVENT, &event.encode(), 0).unwrap();
+        }
+        for (number, output) in outputs.iter().enumerate() {
+            let builder = Map::from([("number".into(), (number as u64).into())]);
+            let derivation = Derivation { builder, arguments: Map::new(), inputs: Vec::new() };
+            let resolved: ResolvedDerivation = derivation.resolve(|_| None).unwrap();
+            let commit = Commit {
+                derivation: &derivation,
+                resolved: &resolved,
+                output,
+                status: NodeStatus::Valid.code(),
+                how: How::Settled,
+                run: None,
+                raw: None,
+                edges: Vec::new(),
+            };
+            batch.realise(commit).unwrap();
+        }
+        batch.commit().unwrap();
+        verify(&store.read().unwrap(), |_| true, |_, _| ControlFlow::Continue(())).unwrap()
+    }
+
+    fn sound() -> Evidence {
+        Evidence {
+            doc_id: DocumentId::given("S/a.txt").unwrap(),
+            version: 1,
+            span: Span { start: 3, end: 7 },
+            quote: "Nẵng".into(),
+            text_sha256: Sha256::of(TEXT.as_bytes()),
+        }
+    }
+
+    fn citing(evidence: Evidence) -> Vec<u8> {
+        let statement =
+            Statement { subject: "s".into(), field: "site".into(), value: "Nẵng".into() };
+        let claims = vec![Claim { statement, evidence: vec![evidence] }];
+        Output { status: NodeStatus::Valid, claims }.encode()
+    }
+
+    #[test]
+    fn sound_evidence_gives_no_finding() {
+        let report = report(&[&citing(sound())]);
+        assert_eq!((report.outputs, report.references), (1, 1));
+        assert_eq!(report.findings, []);
+    }
+
+    #[test]
+    fn every_fault_is_found_and_none_ends_the_search() {
+        let changes: [(&str, Change); 5] = [
+            ("quote_mismatch", |e| e.quote = "Nang".into()),
+            ("offsets_out_of_range", |e| e.span.end = 99),
+            ("text_hash_mismatch", |e| e.text_sha256 = Sha256([0; 32])),
+            ("version_missing", |e| e.version = 2),
+            ("document_missing", |e| e.doc_id = DocumentId::given("S/b.txt").unwrap()),
+        ];
+        for (code, change) in changes {
+            let mut evidence = sound();
+            change(&mut evidence);
+            let report = report(&[b"no output", &citing(evidence.clone()), &citing(sound())]);
+            let found: Vec<(Option<&str>, &str)> = report
+                .findings
+                .iter()
+                .map(|finding| (finding.evidence.as_deref(), finding.detail.as_str()))
+                .collect();
+            assert_eq!(report.references, 2);
+            assert_eq!(found.len(), 2, "{found:?}");
+            assert!(found.contains(&(Some(&*evidence.id()), code)), "{code}: {found:?}");
+            assert!(
+                found
+                    .iter()
+                    .any(|(none, detail)| none.is_none() && detail.starts_with("it is no output"))
+            );
+        }
+    }
+}
