@@ -40,6 +40,6 @@ pub use ignored::IGNORE_FILE;
 pub use import::{ImportError, ImportOptions, Imported, Mode, Rebind, import};
 pub use mirror::{Change, ChangeKind, Mirror, MirrorError, Vanished, mirror};
 pub use scan::{Scan, ScanError, ScannedFile, Skipped};
-pub use settings::ImportSettings;
+pub use settings::{ImportSettings, converters};
 pub use unreadable::{Reason, UnreadableFile};
 pub use walk::scan;

@@ -39,6 +39,9 @@ pub struct Settings {
     /// How the folder is read.
     #[serde(default)]
     pub import: ImportSettings,
+    /// What turns files into text; read into `import`.
+    #[serde(default, skip_serializing)]
+    convert: Converters,
     /// What counts as one piece of evidence.
     #[serde(default)]
     pub evidence: EvidenceSettings,
@@ -57,6 +60,14 @@ pub struct Settings {
     /// The `llama` realiser.
     #[serde(default)]
     pub llama: LlamaSettings,
+}
+
+/// `[convert]`, a table of its own in the file and a part of [`ImportSettings`] in the program.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(transparent)]
+struct Converters {
+    #[serde(deserialize_with = "crate::ingest::converters")]
+    by_extension: std::collections::BTreeMap<String, Vec<String>>,
 }
 
 /// The realisers by name.
@@ -298,10 +309,11 @@ impl Settings {
 
     /// Reads and checks settings from text; `path` is named in errors.
     pub fn parse(text: &str, path: &Path) -> Result<Self, SettingsError> {
-        let settings: Self = toml::from_str(text).map_err(|source| SettingsError::Syntax {
+        let mut settings: Self = toml::from_str(text).map_err(|source| SettingsError::Syntax {
             path: path.to_owned(),
             source: Box::new(source),
         })?;
+        settings.import.convert.extend(std::mem::take(&mut settings.convert.by_extension));
         settings.check().map_err(|(setting, fault)| SettingsError::Value {
             path: path.to_owned(),
             setting,
@@ -497,6 +509,13 @@ mod tests {
         assert_eq!(settings.principals, ["owner"]);
         assert_eq!(settings.budgets.map_input, 2048);
         assert_eq!(settings.realiser, RealiserName::Extract);
+    }
+
+    #[test]
+    fn converters_have_a_table_of_their_own() {
+        let settings = parse("[convert]\npdf = [\"pdftotext\", \"-\", \"-\"]").unwrap();
+        assert_eq!(settings.import.convert["pdf"][0], "pdftotext");
+        assert!(parse("[convert]\npdf = []").is_err());
     }
 
     #[test]

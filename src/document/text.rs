@@ -69,9 +69,9 @@ impl Unreadable {
     pub fn remedy(&self) -> &'static str {
         match self {
             Self::Pdf => {
-                "set a converter: [import.convert] pdf = [\"pdftotext\", \"-layout\", \"-\", \"-\"]"
+                "set a converter: [convert] pdf = [\"pdftotext\", \"-layout\", \"-\", \"-\"]"
             }
-            Self::Zip => "set a converter under [import.convert], or export it as plain text",
+            Self::Zip => "set a converter under [convert], or export it as plain text",
             Self::Utf16 => "convert it: iconv -f UTF-16 -t UTF-8",
             Self::NotUtf8 { .. } => {
                 "convert it to UTF-8, for example with iconv -f LATIN1 -t UTF-8"

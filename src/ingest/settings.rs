@@ -15,7 +15,7 @@ pub struct ImportSettings {
     pub ignore: Vec<String>,
     /// What turns a file into text, by the file's extension in lower case: the program and its
     /// arguments, run without a shell, the file on standard input and its text on standard output.
-    #[serde(deserialize_with = "commands")]
+    #[serde(deserialize_with = "converters")]
     pub convert: BTreeMap<String, Vec<String>>,
 }
 
@@ -25,7 +25,8 @@ impl Default for ImportSettings {
     }
 }
 
-fn commands<'de, D: Deserializer<'de>>(
+/// Reads converters, and refuses those that cannot be run.
+pub fn converters<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<BTreeMap<String, Vec<String>>, D::Error> {
     let commands = BTreeMap::<String, Vec<String>>::deserialize(deserializer)?;

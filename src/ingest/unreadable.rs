@@ -81,10 +81,10 @@ impl Reason {
             Self::Denied => "give yourself permission to read it, or ignore it".into(),
             Self::Io { .. } => "check the disk or the network share, then import again".into(),
             Self::Converter { program, .. } => {
-                format!("try the file with {program:?} by hand, or change import.convert")
+                format!("try the file with {program:?} by hand, or change [convert]")
             }
             Self::ConverterText { program, .. } => {
-                format!("make {program:?} write UTF-8, in import.convert")
+                format!("make {program:?} write UTF-8, in [convert]")
             }
         }
     }

@@ -202,21 +202,26 @@ fn read_frame(stream: &mut impl Read) -> Result<Option<Vec<u8>>, String> {
 mod tests {
     use super::*;
 
-    const PATIENCE: Duration = Duration::from_millis(300);
+    const PATIENCE: Duration = Duration::from_secs(30);
+    const IMPATIENCE: Duration = Duration::from_millis(300);
 
     /// A worker played by the shell: it says these bytes, whatever it is asked.
-    fn played(script: &str) -> (tempfile::TempDir, Worker) {
+    fn played(script: &str, patience: Duration) -> (tempfile::TempDir, Worker) {
         use std::os::unix::fs::PermissionsExt as _;
         let folder = tempfile::tempdir().unwrap();
         let program = folder.path().join("worker");
         std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-        let worker = Worker::start(&program, PATIENCE).unwrap();
+        let worker = Worker::start(&program, patience).unwrap();
         (folder, worker)
     }
 
     fn fault(script: &str) -> WorkerFault {
-        let (_folder, mut worker) = played(script);
+        fault_within(script, PATIENCE)
+    }
+
+    fn fault_within(script: &str, patience: Duration) -> WorkerFault {
+        let (_folder, mut worker) = played(script, patience);
         worker.ask(&serde_json::json!({"request": "identity"}), &mut |_| {}).unwrap_err()
     }
 
@@ -224,7 +229,7 @@ mod tests {
     fn death_silence_and_garbage_are_faults() {
         assert!(matches!(fault("exit 1"), WorkerFault::Died { .. }));
         assert!(matches!(fault("kill -9 $$"), WorkerFault::Died { .. }));
-        assert!(matches!(fault("exec sleep 60"), WorkerFault::Silent { .. }));
+        assert!(matches!(fault_within("exec sleep 60", IMPATIENCE), WorkerFault::Silent { .. }));
         assert!(matches!(fault(r"printf '\377\377\377\377'; exec sleep 60"), WorkerFault::Garbage { .. }));
         assert!(matches!(fault(r"printf '\004\000\000\000nope'; exec sleep 60"), WorkerFault::Garbage { .. }));
         assert!(matches!(fault(r"printf '\002\000\000\000{}'; exec sleep 60"), WorkerFault::Garbage { .. }));
@@ -237,7 +242,7 @@ mod tests {
             r#"printf '\042\000\000\000{"event":"progress","tokens": 17 }'; "#,
             r#"printf '\023\000\000\000{"reply":"counted"}'; exec sleep 60"#
         );
-        let (_folder, mut worker) = played(script);
+        let (_folder, mut worker) = played(script, PATIENCE);
         let mut heard = Vec::new();
         let reply = worker.ask(&serde_json::json!({}), &mut |tokens| heard.push(tokens)).unwrap();
         assert_eq!((reply["reply"].as_str(), heard), (Some("counted"), vec![17]));
