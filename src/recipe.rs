@@ -116,6 +116,8 @@ pub enum Take {
 pub struct ModelRecipe {
     /// `anchored` or `free`.
     pub profile: String,
+    /// The pattern of subjects, for anchored leaves.
+    pub subject: Option<String>,
     /// What a leaf's model is told before the text, in full.
     pub map_prompt: String,
     /// What a reduce's model is told before the claims, in full.
@@ -176,6 +178,9 @@ impl Recipe {
             map.insert("rendering".into(), prompts::RENDERING.into());
             if model.profile != "free" {
                 map.insert("grammar".into(), grammar::VERSION.into());
+                if let (Level::Leaf, Some(subject)) = (level, &model.subject) {
+                    map.insert("subject".into(), subject.as_str().into());
+                }
             }
             map.insert("decoding".into(), "greedy, lowest id on ties".into());
         }

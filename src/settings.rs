@@ -242,6 +242,10 @@ pub struct LlamaSettings {
     pub profile: String,
     /// What these documents are and what to look for, in a sentence or two for the model.
     pub instruction: String,
+    /// A pattern that every subject of an anchored answer matches, so that a title or a sentence is
+    /// taken for none. A group `subject` is the subject, where the pattern has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
 }
 
 impl Default for LlamaSettings {
@@ -251,6 +255,7 @@ impl Default for LlamaSettings {
             sha256: None,
             profile: "anchored".into(),
             instruction: String::new(),
+            subject: None,
         }
     }
 }
@@ -376,6 +381,9 @@ impl Settings {
         if self.llama.sha256.as_deref().is_some_and(|text| Sha256::parse(text).is_none()) {
             return fault("llama.sha256", "must be 64 lower-case hexadecimal digits".into());
         }
+        if let Some(Err(error)) = self.llama.subject.as_deref().map(compile) {
+            return fault("llama.subject", error);
+        }
         self.check_rules()
     }
 
@@ -467,6 +475,7 @@ impl Settings {
         let (claims, instruction) = (&self.claims, &self.llama.instruction);
         Method::Model(ModelRecipe {
             profile: self.llama.profile.clone(),
+            subject: self.llama.subject.clone(),
             map_prompt: prompts::map(instruction, &claims.fields, claims.leaf_max),
             reduce_prompt: prompts::reduce(instruction, &claims.fields, claims.reduce_max),
             model_sha256: declared.or(model_sha256).unwrap_or(Sha256([0; 32])),

@@ -2,6 +2,7 @@
 //! and reduces that keep everything.
 
 use crate::output::{NodeStatus, Output};
+use crate::realise::llama::grammar;
 use crate::realise::task::{Reduce, Selection, Task, Work};
 
 /// The output of a leaf whose text must reach nobody.
@@ -17,7 +18,9 @@ pub fn over_budget() -> Output {
 /// The task's output, where it follows from the inputs alone.
 pub fn settle(task: &Task) -> Option<Output> {
     match &task.work {
-        Work::Leaf(leaf) if leaf.evidence.is_empty() => {
+        Work::Leaf(leaf)
+            if leaf.evidence.is_empty() || !grammar::has_subject(task, &leaf.evidence) =>
+        {
             Some(Output { status: NodeStatus::Valid, claims: Vec::new() })
         }
         Work::Leaf(_) => None,

@@ -24,6 +24,8 @@ pub struct Task {
     pub budgets: Option<Budgets>,
     /// `anchored` or `free`, for a model.
     pub profile: String,
+    /// The pattern that subjects of an anchored leaf match.
+    pub subject: Option<String>,
     /// The work itself.
     pub work: Work,
 }
@@ -116,6 +118,7 @@ impl Task {
             fields: texts(arguments, "fields"),
             budgets: read_budgets(arguments),
             profile: text(arguments, "profile").unwrap_or_default().to_owned(),
+            subject: text(arguments, "subject").ok().map(String::from),
             work,
         })
     }

@@ -1,7 +1,7 @@
 //! One transaction, read or write, and what reading through it found damaged. The only module
 //! that reads tables: every value that leaves it had its seal checked.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Bound, ControlFlow};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -12,7 +12,7 @@ use redb::{
 use crate::fault::{Fault, Guarded};
 use crate::read::ReadError;
 use crate::stats::TableStats;
-use crate::tables::{Table, unseal};
+use crate::tables::{Table, seal, unseal};
 use crate::verify::{Finding, FindingKind};
 
 type OpenTable = ReadOnlyTable<&'static [u8], &'static [u8]>;
@@ -174,6 +174,30 @@ impl View {
             Transaction::Write(transaction) => transaction.with(|transaction| work(transaction)),
             Transaction::Read(_) => Err(Fault::Closed("this view only reads".to_owned())),
         }
+    }
+
+    /// Inserts values, in the order of their keys, where nothing is; gives the keys under which
+    /// something else stands. The table is opened once for all of them.
+    pub(crate) fn insert_missing(
+        &self,
+        table: Table,
+        values: &BTreeMap<Vec<u8>, &[u8]>,
+    ) -> Result<Vec<Vec<u8>>, Fault> {
+        self.change(|transaction| {
+            let mut open = transaction.open_table(table.definition())?;
+            let mut taken = Vec::new();
+            for (key, value) in values {
+                let sealed = seal(table, key, value);
+                let same =
+                    open.get(key.as_slice())?.map(|there| there.value() == sealed.as_slice());
+                match same {
+                    Some(true) => {}
+                    Some(false) => taken.push(key.clone()),
+                    None => drop(open.insert(key.as_slice(), sealed.as_slice())?),
+                }
+            }
+            Ok(taken)
+        })
     }
 
     /// Commits the write transaction, durably, in two phases.

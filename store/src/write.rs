@@ -1,6 +1,7 @@
 //! Writing. A batch is one transaction: all of it becomes durable together, or none. Nothing
 //! intact is ever overwritten; what takes the place of something damaged keeps the damaged bytes.
 
+use std::collections::BTreeMap;
 mod error;
 
 use crate::codec::{self, MAX_PAYLOAD};
@@ -115,9 +116,11 @@ impl Batch<'_> {
                 batch.store_first(&new)?;
             }
             if standing.is_none_or(|standing| standing.output == new.output) {
-                for edge in &commit.edges {
-                    batch.store_edge(edge.relation, &edge.from, &edge.to, &edge.detail)?;
-                }
+                let edges = commit.edges.iter().map(|edge| {
+                    let Edge { relation, from, to, detail } = edge;
+                    (edge_key(*relation, from, to, detail), detail.as_slice())
+                });
+                batch.keep_all(Table::Edge, edges.collect())?;
             }
             if let Some(run) = &commit.run {
                 let raw = commit.raw.map(BlobId::of);
@@ -258,13 +261,14 @@ impl Batch<'_> {
             self.store_blob(raw)?;
         }
         self.keep(Table::Derivation, &id.0, &commit.derivation.encode())?;
-        for input in &commit.derivation.inputs {
+        let edges = commit.derivation.inputs.iter().map(|input| {
             let from = match input.source {
                 Source::Blob(blob) => blob.0,
                 Source::Derivation(derivation) => derivation.0,
             };
-            self.store_edge(INPUT_OF, &from, &id.0, &[])?;
-        }
+            (edge_key(INPUT_OF, &from, &id.0, &[]), [].as_slice())
+        });
+        self.keep_all(Table::Edge, edges.collect())?;
         let resolved = commit.resolved.id();
         let (how, status) = (commit.how, commit.status);
         Ok(Realisation { derivation: id, resolved, output, how, status })
@@ -340,16 +344,6 @@ impl Batch<'_> {
         Ok(id)
     }
 
-    fn store_edge(
-        &mut self,
-        relation: u8,
-        from: &[u8; 32],
-        to: &[u8; 32],
-        detail: &[u8],
-    ) -> Result<(), WriteError> {
-        self.keep(Table::Edge, &edge_key(relation, from, to, detail), detail)
-    }
-
     fn store_record(&mut self, record: &Record) -> Result<(), WriteError> {
         let (sequence, bytes) = (record.sequence, record.encode());
         self.put(Table::Record, &record_key(sequence), &bytes, Standing::Stays)?;
@@ -379,11 +373,19 @@ impl Batch<'_> {
 
     /// Inserts, unless exactly this is there already.
     fn keep(&mut self, table: Table, key: &[u8], value: &[u8]) -> Result<(), WriteError> {
-        let sealed = seal(table, key, value);
-        match self.raw(table, key)? {
-            Some(there) if there == sealed => Ok(()),
-            _ => self.put(table, key, value, Standing::Stays),
-        }
+        self.keep_all(table, BTreeMap::from([(key.to_vec(), value)]))
+    }
+
+    /// Inserts each, unless exactly this is there already. The table is opened once and the keys
+    /// ascend, which spares most of the time.
+    fn keep_all(
+        &mut self,
+        table: Table,
+        values: BTreeMap<Vec<u8>, &[u8]>,
+    ) -> Result<(), WriteError> {
+        let taken = self.view.insert_missing(table, &values);
+        let taken = taken.map_err(|source| WriteError::Storage { operation: "write", source })?;
+        taken.iter().try_for_each(|key| self.put(table, key, values[key], Standing::Stays))
     }
 
     /// Inserts; what was there before is set aside, or refuses if it is intact and stays.

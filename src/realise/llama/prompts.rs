@@ -17,9 +17,12 @@ pub fn map(instruction: &str, fields: &[String], max_claims: u64) -> String {
          A date or value that the text calls past, replaced, denied or no longer valid is no fact. \
          Invent neither facts nor labels.\n\
          Fields: {}.\n{}\
-         Answer with one JSON object of this shape and nothing else, with at most {max_claims} claims:\n\
+         List every fact of these fields, each as a claim of its own, at most {max_claims}.\n\
+         Answer with one JSON object of this shape and nothing else:\n\
          {{\"claims\":[{{\"subject\":\"<what it is about>\",\"field\":\"<one of the fields>\",\
-         \"value\":\"<copied from the line>\",\"evidence\":[\"<label of the line>\"]}}]}}\n\
+         \"value\":\"<copied from the line>\",\"evidence\":[\"<label of the line>\"]}},\
+         {{\"subject\":\"<what it is about>\",\"field\":\"<another field>\",\
+         \"value\":\"<copied from its line>\",\"evidence\":[\"<label of that line>\"]}}]}}\n\
          Without a fact the answer is {{\"claims\":[]}}.",
         fields.join(", "),
         own(instruction),
