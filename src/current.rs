@@ -8,7 +8,7 @@ use dossier_store::hash::BlobId;
 use dossier_store::read::{Lookup, ReadError};
 
 use crate::event::Event;
-use crate::ingest::{self, ImportSettings, MirrorError, ScanError, Vanished};
+use crate::ingest::{self, ImportSettings, ScanError, Vanished};
 use crate::snapshot::{Dossier, SnapshotError, Version};
 
 /// What 'now' means.
@@ -83,10 +83,7 @@ impl Current {
         let scan = ingest::scan(&folder, settings, &self.dossier)
             .map_err(|source| CurrentError::Unreachable { folder, source })?;
         // What vanished is looked at, not imported: nothing is lost by seeing all of it gone.
-        let mirror = match ingest::mirror(&self.dossier, &scan, Vanished::Allow) {
-            Ok(mirror) => mirror,
-            Err(MirrorError::TooManyVanished { .. }) => ingest::Mirror::default(),
-        };
+        let mirror = ingest::mirror(&self.dossier, &scan, Vanished::Allow).unwrap_or_default();
         self.texts.extend(mirror.blobs.iter().map(|text| (BlobId::of(text), text.to_vec())));
         for event in &mirror.events {
             self.dossier.apply(event.clone()).map_err(CurrentError::Contradiction)?;

@@ -264,6 +264,8 @@ impl Build<'_> {
                 false => publish::Published::No,
             };
             if !kept || matches!(published, publish::Published::Moved) {
+                // What failed is tried again, or is not asked for any more.
+                done.faults.clear();
                 progress(&Progress::Replanned);
                 continue;
             }

@@ -175,9 +175,9 @@ impl Recipe {
             map.insert("model_sha256".into(), model.model_sha256.into());
             map.insert("tokenizer".into(), "embedded in the model file".into());
             map.insert("profile".into(), model.profile.as_str().into());
-            map.insert("rendering".into(), prompts::RENDERING.into());
+            map.insert("prompts".into(), prompts::PROMPTS.into());
             if model.profile != "free" {
-                map.insert("grammar".into(), grammar::VERSION.into());
+                map.insert("grammar".into(), grammar::GENERATOR.into());
                 if let (Level::Leaf, Some(subject)) = (level, &model.subject) {
                     map.insert("subject".into(), subject.as_str().into());
                 }

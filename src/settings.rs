@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::document::Unit;
 use crate::ingest::ImportSettings;
-use crate::realise::llama::prompts;
+use crate::realise::llama::prompts::{self, Profile};
 use crate::recipe::{
     Budgets, Choice, Chunking, ClaimSchema, ExtractRule, Method, ModelRecipe, Recipe, Take,
 };
@@ -473,11 +473,20 @@ impl Settings {
     fn lower_llama(&self, model_sha256: Option<Sha256>) -> Method {
         let declared = self.llama.sha256.as_deref().and_then(Sha256::parse);
         let (claims, instruction) = (&self.claims, &self.llama.instruction);
+        let profile = match self.llama.profile.as_str() {
+            "free" => Profile::Free,
+            _ => Profile::Anchored,
+        };
         Method::Model(ModelRecipe {
             profile: self.llama.profile.clone(),
             subject: self.llama.subject.clone(),
-            map_prompt: prompts::map(instruction, &claims.fields, claims.leaf_max),
-            reduce_prompt: prompts::reduce(instruction, &claims.fields, claims.reduce_max),
+            map_prompt: prompts::map_prompt(
+                profile,
+                &claims.fields,
+                claims.leaf_max,
+                instruction,
+            ),
+            reduce_prompt: prompts::reduce_prompt(claims.reduce_max, instruction),
             model_sha256: declared.or(model_sha256).unwrap_or(Sha256([0; 32])),
         })
     }

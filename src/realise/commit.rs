@@ -109,13 +109,13 @@ impl Build<'_> {
     ) -> Result<(), BuildError> {
         let run = run_of(finished);
         let raw = finished.generation.as_ref().map(|generation| generation.raw.as_slice());
-        if let Some(first) = batch.realisation(finished.derivation)? {
-            if self.options.reuse != Reuse::Store {
-                let resolved = finished.resolved.id();
-                batch.observe(finished.derivation, resolved, &finished.output, raw, &run)?;
-                done.firsts.insert(finished.derivation, first.output);
-                return Ok(());
-            }
+        if self.options.reuse != Reuse::Store
+            && let Some(first) = batch.realisation(finished.derivation)?
+        {
+            let resolved = finished.resolved.id();
+            batch.observe(finished.derivation, resolved, &finished.output, raw, &run)?;
+            done.firsts.insert(finished.derivation, first.output);
+            return Ok(());
         }
         let cut_off = finished.how == How::CutOff;
         let realised = batch.realise(Commit {

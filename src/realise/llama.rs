@@ -5,17 +5,25 @@ pub mod grammar;
 pub mod prompts;
 pub mod worker;
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use dossier_store::encode::{Map, Value};
 use dossier_store::hash::Sha256;
+use regex::Regex;
 use serde_json::json;
 
 use super::labels::labelled;
-use super::task::Task;
+use super::task::{Task, Work};
 use super::{Fault, Generation, Production, Realiser};
-use worker::{Worker, WorkerFault};
+use crate::claims::Claim;
+use crate::evidence::Evidence;
+use crate::output::Output;
+use crate::recipe::compile_pattern;
+use grammar::{LabelledLine, Subjects};
+use prompts::{ChildClaims, Message, PromptError};
+use worker::{Answer, Generate, Load, Part, Reuse, Worker, WorkerFault};
 
 /// What is needed to start the worker and load a model.
 #[derive(Clone, Debug)]
@@ -36,10 +44,8 @@ pub struct Spec {
 
 /// The worker's identity: what of it belongs into every key. No weights are loaded for it.
 pub fn identity(spec: &Spec) -> Result<Map, WorkerFault> {
-    let mut worker = Worker::start(&spec.program, spec.patience)?;
-    let reply = worker.ask(&json!({ "request": "identity" }), &mut |_| {})?;
-    let builder = reply["builder"].as_object();
-    let builder = builder.ok_or_else(|| WorkerFault::Garbage { what: "no identity".into() })?;
+    let identity = Worker::spawn(&spec.program, spec.patience)?.identity(None)?;
+    let builder = identity["builder"].as_object().cloned().unwrap_or_default();
     Ok(builder.iter().map(|(name, value)| (format!("worker_{name}"), words(value))).collect())
 }
 
@@ -54,96 +60,103 @@ fn words(value: &serde_json::Value) -> Value {
     }
 }
 
+/// Why a node could not be worked on by the model.
+#[derive(Debug, thiserror::Error)]
+pub enum LlamaFault {
+    /// The worker failed or refused.
+    #[error(transparent)]
+    Worker(#[from] WorkerFault),
+    /// The derivation's prompt cannot be read.
+    #[error(transparent)]
+    Prompt(#[from] PromptError),
+    /// The derivation has no budgets.
+    #[error("the derivation names no token budgets")]
+    NoBudgets,
+}
+
 /// The model realiser.
 pub struct Llama {
     spec: Spec,
-    fingerprint: serde_json::Value,
-    worker: Option<Worker>,
+    worker: Option<Running>,
+}
+
+/// A worker with its model, and what it says of itself.
+struct Running {
+    worker: Worker,
+    identity: serde_json::Value,
 }
 
 impl Llama {
     /// A realiser that starts its worker when it is first needed.
     pub fn new(spec: Spec) -> Self {
-        Self { spec, fingerprint: serde_json::Value::Null, worker: None }
+        Self { spec, worker: None }
     }
 
-    /// How many tokens a task's prompt takes, the chat wrapper counted.
-    pub fn count(&mut self, task: &Task) -> Result<u64, WorkerFault> {
-        let messages = prompts::messages(task, &labelled(task));
-        let request = json!({ "request": "count", "messages": messages });
-        let reply = self.worker("tokenizer")?.ask(&request, &mut |_| {})?;
-        reply["tokens"]
-            .as_u64()
-            .ok_or_else(|| WorkerFault::Garbage { what: "a count without tokens".into() })
-    }
-
-    fn worker(&mut self, part: &str) -> Result<&mut Worker, WorkerFault> {
+    fn running(&mut self) -> Result<&mut Running, WorkerFault> {
         if self.worker.is_none() {
-            let mut worker = Worker::start(&self.spec.program, self.spec.patience)?;
-            self.fingerprint = worker.ask(&json!({ "request": "identity" }), &mut |_| {})?;
-            let load = json!({
-                "request": "load",
-                "model_path": self.spec.model.to_string_lossy(),
-                "expected_sha256": self.spec.sha256.hex(),
-                "part": part,
-                "threads": self.spec.threads,
-                "context": self.spec.context,
-            });
-            worker.ask(&load, &mut |_| {})?;
-            self.worker = Some(worker);
+            let mut worker = Worker::spawn(&self.spec.program, self.spec.patience)?;
+            let identity = worker.identity(None)?;
+            worker.load(&self.spec.load(Part::Whole))?;
+            self.worker = Some(Running { worker, identity });
         }
-        self.worker
-            .as_mut()
-            .ok_or_else(|| WorkerFault::Died { status: "nothing".into() })
+        self.worker.as_mut().ok_or_else(|| WorkerFault::Died {
+            program: self.spec.program.clone(),
+            status: "it was never there".into(),
+        })
     }
 
-    fn generate(&mut self, task: &Task) -> Result<Production, WorkerFault> {
-        let labelled = labelled(task);
-        let messages = prompts::messages(task, &labelled);
-        let grammar = (task.profile != "free")
-            .then(|| grammar::anchored(task, &labelled).to_string());
-        let budgets = task.budgets.ok_or_else(|| WorkerFault::Refused {
-            code: "no_budgets".into(),
-            message: "the derivation has no budgets".into(),
-        })?;
-        let request = json!({
-            "request": "generate",
-            "messages": messages,
-            "grammar": grammar,
-            "max_tokens": budgets.output,
-            "input_budget": budgets.input,
-        });
-        let reply = self.worker("whole")?.ask(&request, &mut |_| {})?;
-        match reply["reply"].as_str() {
-            Some("over_budget") => Ok(Production::OverBudget {
-                tokens: reply["tokens"].as_u64().unwrap_or_default(),
-            }),
-            Some("generated") => self.generation(&request, &reply),
-            _ => Err(WorkerFault::Garbage { what: "another reply than was asked for".into() }),
-        }
+    fn generate(&mut self, task: &Task) -> Result<Production, LlamaFault> {
+        let budgets = task.budgets.ok_or(LlamaFault::NoBudgets)?;
+        let request = Generate {
+            messages: messages(task)?,
+            grammar: (task.profile != "free").then(|| anchored(task)),
+            max_tokens: budgets.output,
+            input_budget: budgets.input,
+            reuse: Reuse::Nothing,
+        };
+        let running = self.running()?;
+        let answer = running.worker.generate(&request)?;
+        let identity = running.identity.clone();
+        Ok(match answer {
+            Answer::OverBudget { tokens } => Production::OverBudget { tokens },
+            Answer::Generated(generated) => {
+                let raw = self.record(&request, &identity, &generated.raw);
+                Production::Generated(Generation {
+                    finish: generated.stop,
+                    tokens_in: generated.tokens_in,
+                    tokens_out: generated.tokens_out,
+                    text: generated.text,
+                    raw,
+                })
+            }
+        })
     }
 
-    fn generation(
-        &self,
-        request: &serde_json::Value,
-        reply: &serde_json::Value,
-    ) -> Result<Production, WorkerFault> {
-        let missing = || WorkerFault::Garbage { what: "a generation without its parts".into() };
-        let number = |name: &str| reply[name].as_u64().ok_or_else(missing);
-        let raw = json!({
+    /// The whole record of a generation, as JSON.
+    fn record(&self, request: &Generate, identity: &serde_json::Value, reply: &[u8]) -> Vec<u8> {
+        let reply: serde_json::Value = serde_json::from_slice(reply).unwrap_or_default();
+        json!({
             "request": request,
             "reply": reply,
-            "worker": self.fingerprint,
+            "worker": identity,
             "model_sha256": self.spec.sha256.hex(),
             "threads": self.spec.threads,
-        });
-        Ok(Production::Generated(Generation {
-            text: reply["text"].as_str().ok_or_else(missing)?.to_owned(),
-            finish: reply["stop"].as_str().ok_or_else(missing)?.to_owned(),
-            tokens_in: number("tokens_in")?,
-            tokens_out: number("tokens_out")?,
-            raw: raw.to_string().into_bytes(),
-        }))
+        })
+        .to_string()
+        .into_bytes()
+    }
+}
+
+impl Spec {
+    /// What the worker is asked to load.
+    fn load(&self, part: Part) -> Load {
+        Load {
+            model_path: self.model.to_string_lossy().into_owned(),
+            expected_sha256: self.sha256.hex(),
+            part,
+            threads: self.threads,
+            context: u32::try_from(self.context).unwrap_or(u32::MAX),
+        }
     }
 }
 
@@ -154,5 +167,108 @@ impl Realiser for Llama {
             self.worker = None;
             Fault::Worker { what: fault.to_string() }
         })
+    }
+}
+
+/// Counts the tokens of prompts with the tokenizer alone.
+pub struct Counter {
+    worker: Worker,
+}
+
+impl Counter {
+    /// Starts a worker with the model's tokenizer; no weights are loaded.
+    pub fn new(spec: &Spec) -> Result<Self, WorkerFault> {
+        let mut worker = Worker::spawn(&spec.program, spec.patience)?;
+        worker.load(&spec.load(Part::Tokenizer))?;
+        Ok(Self { worker })
+    }
+
+    /// How many tokens a task's prompt takes, the chat wrapper counted.
+    pub fn count(&mut self, task: &Task) -> Result<u64, LlamaFault> {
+        Ok(self.worker.count(&messages(task)?)?)
+    }
+}
+
+/// The offered evidence as it is shown: labels and single lines.
+fn shown(task: &Task) -> Vec<LabelledLine> {
+    let line = |(label, evidence): (String, Evidence)| {
+        (label, grammar::one_line(&evidence.quote).into_owned())
+    };
+    labelled(task).into_iter().map(line).collect()
+}
+
+fn messages(task: &Task) -> Result<Vec<Message>, PromptError> {
+    let prompt = String::from_utf8_lossy(&task.instructions);
+    match &task.work {
+        Work::Leaf(_) => prompts::leaf_messages(&prompt, &shown(task)),
+        Work::Reduce(reduce) => {
+            let labelled = labelled(task);
+            let child = |child: &Output| ChildClaims {
+                status: child.status,
+                claims: child.claims.iter().map(|claim| claim_line(claim, &labelled)).collect(),
+            };
+            let children: Vec<ChildClaims> = reduce.children.iter().map(child).collect();
+            prompts::reduce_messages(&prompt, &children)
+        }
+    }
+}
+
+fn claim_line(claim: &Claim, labelled: &[(String, Evidence)]) -> String {
+    let label_of = |cited| labelled.iter().find(|(_, offered)| offered == cited);
+    let labels = claim.evidence.iter().filter_map(label_of).map(|(label, _)| label.as_str());
+    prompts::claim_line(&claim.statement, &labels.collect::<Vec<_>>())
+}
+
+/// The grammar of a task's answer.
+fn anchored(task: &Task) -> String {
+    match &task.work {
+        Work::Leaf(_) => {
+            let pattern = subject_pattern(task);
+            let find = |text: &str| pattern.as_ref().map_or_else(Vec::new, |p| subjects(text, p));
+            let subjects = match &pattern {
+                Some(_) => Subjects::At(&find),
+                None => Subjects::Anywhere,
+            };
+            grammar::leaf_grammar(&shown(task), &task.fields, task.max_claims, &subjects)
+        }
+        Work::Reduce(reduce) => {
+            let labelled = labelled(task);
+            let claims = reduce.distinct_claims();
+            let lines: Vec<String> = claims.iter().map(|c| claim_line(c, &labelled)).collect();
+            grammar::choice_grammar(&lines, task.max_claims)
+        }
+    }
+}
+
+/// Where the pattern finds subjects in a text: its group `subject`, or the whole match.
+fn subjects(text: &str, pattern: &Regex) -> Vec<Range<usize>> {
+    let found = pattern.captures_iter(text);
+    found.filter_map(|m| Some(m.name("subject").or_else(|| m.get(0))?.range())).collect()
+}
+
+/// Whether an anchored leaf has a subject at all; without one nothing can be said of its text.
+pub fn has_subject(task: &Task, evidence: &[Evidence]) -> bool {
+    let Some(pattern) = subject_pattern(task) else { return true };
+    evidence.iter().any(|evidence| pattern.is_match(&evidence.quote))
+}
+
+fn subject_pattern(task: &Task) -> Option<Regex> {
+    task.subject.as_deref().and_then(|pattern| compile_pattern(pattern).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn subjects_are_the_group_or_the_whole_match() {
+        let text = "Product P-10-04 delivery: 18 October.";
+        let found = |pattern: &str| -> Vec<&str> {
+            let pattern = compile_pattern(pattern).unwrap();
+            subjects(text, &pattern).into_iter().map(|range| &text[range]).collect()
+        };
+        assert_eq!(found("P-[0-9]{2}-[0-9]{2}"), ["P-10-04"]);
+        assert_eq!(found("^(?<subject>[A-Z][a-z]+) P"), ["Product"]);
+        assert_eq!(found("nothing"), [""; 0]);
     }
 }

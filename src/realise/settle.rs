@@ -2,7 +2,7 @@
 //! and reduces that keep everything.
 
 use crate::output::{NodeStatus, Output};
-use crate::realise::llama::grammar;
+use crate::realise::llama;
 use crate::realise::task::{Reduce, Selection, Task, Work};
 
 /// The output of a leaf whose text must reach nobody.
@@ -19,7 +19,7 @@ pub fn over_budget() -> Output {
 pub fn settle(task: &Task) -> Option<Output> {
     match &task.work {
         Work::Leaf(leaf)
-            if leaf.evidence.is_empty() || !grammar::has_subject(task, &leaf.evidence) =>
+            if leaf.evidence.is_empty() || !llama::has_subject(task, &leaf.evidence) =>
         {
             Some(Output { status: NodeStatus::Valid, claims: Vec::new() })
         }

@@ -1,257 +1,375 @@
-//! The worker's process from this side of the pipes: frames out, frames in. Its death, a silence
-//! that lasts too long and bytes that are no reply are faults, never results.
+//! The worker's client: a program of its own behind two pipes. Its death, its silence and whatever
+//! it says out of turn are faults, never results. Nothing here outlives its owner: dropping a worker
+//! ends its process.
 
-use std::io::{Read, Write};
-use std::os::unix::process::CommandExt as _;
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The most bytes of a frame's JSON; the worker's own limit.
-const MAX_FRAME: usize = 16 << 20;
-/// How long a worker that was told to end may take before it is killed.
-const FAREWELL: Duration = Duration::from_millis(500);
+use super::prompts::Message;
 
-/// Why the worker gave no reply.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+/// The version of the protocol that is spoken here.
+pub const PROTOCOL: u32 = 1;
+
+/// The most bytes of one frame's JSON.
+const MAX_FRAME: usize = 16 << 20;
+
+/// A worker process.
+///
+/// On Linux it dies with the *thread* that spawned it, so spawn it from one that lives as long.
+pub struct Worker {
+    program: PathBuf,
+    child: Child,
+    input: Option<ChildStdin>,
+    frames: Receiver<Frame>,
+    patience: Duration,
+}
+
+type Frame = Result<Vec<u8>, String>;
+
+/// Why a worker gave no result. Nothing of it is ever stored.
+#[derive(Debug, thiserror::Error)]
 pub enum WorkerFault {
-    /// It could not be started.
-    #[error("{program} cannot be started: {reason}; build it with `make worker` or set DOSSIER_WORKER")]
-    Start {
+    /// The program could not be started.
+    #[error("the worker {program} could not be started: {source}", program = program.display())]
+    Spawn {
         /// The program.
         program: PathBuf,
-        /// What the system said.
-        reason: String,
+        /// Why.
+        source: io::Error,
     },
-    /// It ended before it replied.
-    #[error("it ended with {status} before it replied")]
+    /// The process ended.
+    #[error("the worker {program} ended unasked ({status})", program = program.display())]
     Died {
-        /// Its exit status or signal.
+        /// The program.
+        program: PathBuf,
+        /// How it ended, as the system says it.
         status: String,
     },
-    /// It was silent for too long.
-    #[error("it made no progress for {seconds} s and was stopped")]
+    /// No reply and no progress for too long. The process was ended.
+    #[error("the worker {program} said nothing for {seconds} s and was ended",
+        program = program.display())]
     Silent {
-        /// For how long.
+        /// The program.
+        program: PathBuf,
+        /// How long it was waited for.
         seconds: u64,
     },
-    /// It sent something that is no reply.
-    #[error("it sent something that is no reply: {what}")]
+    /// What it said was no reply to what was asked. The process was ended.
+    #[error("the worker {program} spoke nonsense and was ended: {what}",
+        program = program.display())]
     Garbage {
-        /// What it was.
+        /// The program.
+        program: PathBuf,
+        /// What was wrong with it.
         what: String,
     },
-    /// It refused the request.
-    #[error("{message} ({code})")]
+    /// It says, in order, that it cannot serve the request. The process goes on.
+    #[error("{message}")]
     Refused {
-        /// Why, in a code.
+        /// What went wrong, in one code.
         code: String,
-        /// Why, in words.
+        /// What went wrong, in words.
         message: String,
     },
 }
 
-/// A running worker.
-pub struct Worker {
-    child: Child,
-    stdin: Option<ChildStdin>,
-    frames: Receiver<Result<Vec<u8>, String>>,
-    patience: Duration,
+/// How a model is loaded.
+#[derive(Clone, Debug, Serialize)]
+pub struct Load {
+    /// The model file.
+    pub model_path: String,
+    /// Its SHA-256 in hexadecimal.
+    pub expected_sha256: String,
+    /// How much of it is needed.
+    pub part: Part,
+    /// Threads of a decode call.
+    pub threads: u16,
+    /// The most tokens of a prompt and its answer together.
+    pub context: u32,
+}
+
+/// How much of a model file is needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// Everything.
+    Whole,
+    /// The tokenizer, for [`Worker::count`].
+    Tokenizer,
+}
+
+/// A loaded model.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Loaded {
+    /// The SHA-256 of the bytes that were loaded.
+    pub sha256: String,
+    /// Seconds of hashing.
+    pub seconds_hash: f64,
+    /// Seconds of loading.
+    pub seconds_load: f64,
+}
+
+/// What is to be generated.
+#[derive(Clone, Debug, Serialize)]
+pub struct Generate {
+    /// The prompt.
+    pub messages: Vec<Message>,
+    /// The grammar of the answer, as [`super::grammar`] makes it.
+    pub grammar: Option<String>,
+    /// The most tokens of the answer.
+    pub max_tokens: u64,
+    /// The most tokens of the prompt.
+    pub input_budget: u64,
+    /// What earlier work may be kept.
+    pub reuse: Reuse,
+}
+
+/// What earlier work may be kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reuse {
+    /// None: the canonical schedule.
+    #[default]
+    Nothing,
+    /// The state of the longest prefix shared with the prompt before.
+    Prefix,
+}
+
+/// What became of a request to generate.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// An answer.
+    Generated(Box<Generated>),
+    /// The prompt is longer than its budget; the model was not called.
+    OverBudget {
+        /// What the prompt takes.
+        tokens: u64,
+    },
+}
+
+/// An answer.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Generated {
+    /// The answer's text.
+    pub text: String,
+    /// Why generation ended: `eos` or `length`.
+    pub stop: String,
+    /// Tokens of the prompt, the chat wrapper counted.
+    pub tokens_in: u64,
+    /// Tokens that were generated.
+    pub tokens_out: u64,
+    /// The generated token ids.
+    pub output_ids: Vec<u32>,
+    /// Decode calls for the answer.
+    pub evaluations: u64,
+    /// Seconds spent on the prompt.
+    pub seconds_prefill: f64,
+    /// Seconds spent on the answer.
+    pub seconds_decode: f64,
+    /// The whole reply as it came, for the record.
+    #[serde(skip)]
+    pub raw: Vec<u8>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "request", rename_all = "snake_case")]
+enum Request<'a> {
+    Identity { model_path: Option<&'a str> },
+    Load(&'a Load),
+    Count { messages: &'a [Message] },
+    Generate(&'a Generate),
 }
 
 impl Worker {
-    /// Starts a worker in a process group of its own, so that Ctrl-C ends the build in order. It
-    /// is given up when it makes no progress for so long.
-    pub fn start(program: &Path, patience: Duration) -> Result<Self, WorkerFault> {
-        let failed = |reason: std::io::Error| WorkerFault::Start {
-            program: program.to_owned(),
-            reason: reason.to_string(),
+    /// Starts the program in its own process group. `patience` is how long it may go without a
+    /// reply or a sign of progress.
+    pub fn spawn(program: &Path, patience: Duration) -> Result<Self, WorkerFault> {
+        let mut command = Command::new(program);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.env("GGML_NO_BACKTRACE", "1");
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let failed = |source| WorkerFault::Spawn { program: program.to_path_buf(), source };
+        let mut child = command.spawn().map_err(failed)?;
+        let pipes = (child.stdin.take(), child.stdout.take());
+        let (Some(input), Some(output)) = pipes else {
+            return Err(failed(ErrorKind::BrokenPipe.into()));
         };
-        let mut child = Command::new(program)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .process_group(0)
-            .spawn()
-            .map_err(failed)?;
-        let stdin = child.stdin.take();
-        let (sender, frames) = channel();
-        if let Some(mut stdout) = child.stdout.take() {
-            std::thread::spawn(move || {
-                loop {
-                    let frame = read_frame(&mut stdout).transpose();
-                    let Some(frame) = frame else { return };
-                    let last = frame.is_err();
-                    if sender.send(frame).is_err() || last {
-                        return;
-                    }
-                }
-            });
-        }
-        Ok(Self { child, stdin, frames, patience })
+        let frames = read_frames(output);
+        let program = program.to_path_buf();
+        Ok(Self { program, child, input: Some(input), frames, patience })
     }
 
-    /// Sends a request and waits for its reply. `progress` hears of tokens on the way.
-    pub fn ask(
+    /// Who works there, and what a model file's header says; no weights are loaded. The reply is
+    /// the worker's own, with `builder`, `instructions`, `devices` and `model`.
+    pub fn identity(&mut self, model: Option<&Path>) -> Result<Value, WorkerFault> {
+        let model_path = model.map(|path| path.to_string_lossy().into_owned());
+        let request = Request::Identity { model_path: model_path.as_deref() };
+        let (identity, _) = self.ask(&request, "identity")?;
+        match identity["builder"]["protocol"].as_u64() == Some(PROTOCOL.into()) {
+            true => Ok(identity),
+            false => Err(self.garbage("it speaks another version of the protocol")),
+        }
+    }
+
+    /// Loads a model.
+    pub fn load(&mut self, load: &Load) -> Result<Loaded, WorkerFault> {
+        let (loaded, _) = self.ask(&Request::Load(load), "loaded")?;
+        self.read(loaded)
+    }
+
+    /// Tokens of a prompt, the chat wrapper counted.
+    pub fn count(&mut self, messages: &[Message]) -> Result<u64, WorkerFault> {
+        let (counted, _) = self.ask(&Request::Count { messages }, "counted")?;
+        counted["tokens"].as_u64().ok_or_else(|| self.garbage("a count without a number"))
+    }
+
+    /// Continues a prompt.
+    pub fn generate(&mut self, generate: &Generate) -> Result<Answer, WorkerFault> {
+        let (reply, raw) = self.ask(&Request::Generate(generate), "generated")?;
+        if reply["reply"] == "over_budget" {
+            let tokens = reply["tokens"].as_u64();
+            let tokens = tokens.ok_or_else(|| self.garbage("a length without a number"))?;
+            return Ok(Answer::OverBudget { tokens });
+        }
+        let generated: Generated = self.read(reply)?;
+        Ok(Answer::Generated(Box::new(Generated { raw, ..generated })))
+    }
+
+    fn read<T: serde::de::DeserializeOwned>(&mut self, reply: Value) -> Result<T, WorkerFault> {
+        serde_json::from_value(reply).map_err(|error| self.garbage(&error.to_string()))
+    }
+
+    /// Sends a request and waits for its reply, which must be of this kind.
+    fn ask(
         &mut self,
-        request: &Value,
-        progress: &mut dyn FnMut(u64),
-    ) -> Result<Value, WorkerFault> {
-        self.send(request)?;
+        request: &Request<'_>,
+        kind: &str,
+    ) -> Result<(Value, Vec<u8>), WorkerFault> {
+        if self.send(request).is_err() {
+            return Err(self.died());
+        }
         loop {
-            let reply = self.receive()?;
+            let bytes = self.receive()?;
+            let reply: Value = serde_json::from_slice(&bytes)
+                .map_err(|error| self.garbage(&format!("no JSON: {error}")))?;
             if reply["event"] == "progress" {
-                progress(reply["tokens"].as_u64().unwrap_or_default());
                 continue;
             }
             return match reply["reply"].as_str() {
-                Some("error") => Err(WorkerFault::Refused {
-                    code: reply["code"].as_str().unwrap_or("unknown").to_owned(),
-                    message: reply["message"].as_str().unwrap_or("no reason given").to_owned(),
-                }),
-                Some(_) => Ok(reply),
-                None => Err(WorkerFault::Garbage { what: "a frame without a reply".into() }),
+                Some("error") => Err(refusal(&reply)),
+                Some(other) if other == kind => Ok((reply, bytes)),
+                Some("over_budget") if kind == "generated" => Ok((reply, bytes)),
+                _ => Err(self.garbage("a reply of another kind")),
             };
         }
     }
 
-    fn send(&mut self, request: &Value) -> Result<(), WorkerFault> {
-        let bytes = request.to_string().into_bytes();
-        let length = u32::try_from(bytes.len()).ok().filter(|_| bytes.len() <= MAX_FRAME);
-        let Some(length) = length else {
-            return Err(WorkerFault::Refused {
-                code: "frame_too_large".into(),
-                message: format!("a request of {} bytes is too large", bytes.len()),
-            });
-        };
-        let stdin = self.stdin.as_mut();
-        let sent = stdin.is_some_and(|stdin| {
-            let written = stdin.write_all(&length.to_le_bytes());
-            written.and_then(|()| stdin.write_all(&bytes)).and_then(|()| stdin.flush()).is_ok()
-        });
-        if sent { Ok(()) } else { Err(self.death()) }
+    fn send(&mut self, request: &Request<'_>) -> io::Result<()> {
+        let bytes = serde_json::to_vec(request)?;
+        let length = u32::try_from(bytes.len()).map_err(|_| ErrorKind::InvalidData)?;
+        let input = self.input.as_mut().ok_or(ErrorKind::BrokenPipe)?;
+        input.write_all(&length.to_le_bytes())?;
+        input.write_all(&bytes)?;
+        input.flush()
     }
 
-    fn receive(&mut self) -> Result<Value, WorkerFault> {
+    fn receive(&mut self) -> Result<Vec<u8>, WorkerFault> {
         match self.frames.recv_timeout(self.patience) {
-            Ok(Ok(bytes)) => serde_json::from_slice(&bytes)
-                .map_err(|error| WorkerFault::Garbage { what: error.to_string() }),
-            Ok(Err(what)) => Err(WorkerFault::Garbage { what }),
-            Err(RecvTimeoutError::Disconnected) => Err(self.death()),
+            Ok(Ok(bytes)) => Ok(bytes),
+            Ok(Err(what)) => Err(self.garbage(&what)),
+            Err(RecvTimeoutError::Disconnected) => Err(self.died()),
             Err(RecvTimeoutError::Timeout) => {
-                // It is past helping; that it may have ended meanwhile changes nothing.
-                let _ = self.child.kill();
-                Err(WorkerFault::Silent { seconds: self.patience.as_secs() })
+                self.end();
+                let (program, seconds) = (self.program.clone(), self.patience.as_secs());
+                Err(WorkerFault::Silent { program, seconds })
             }
         }
     }
 
-    fn death(&mut self) -> WorkerFault {
-        self.stdin = None;
-        let status = match self.child.wait() {
-            Ok(status) => status.to_string(),
-            Err(error) => error.to_string(),
-        };
-        WorkerFault::Died { status }
+    fn garbage(&mut self, what: &str) -> WorkerFault {
+        self.end();
+        WorkerFault::Garbage { program: self.program.clone(), what: what.to_owned() }
+    }
+
+    fn died(&mut self) -> WorkerFault {
+        let status = self.end().map_or_else(|| "unknown".to_owned(), |status| status.to_string());
+        WorkerFault::Died { program: self.program.clone(), status }
+    }
+
+    /// Ends the process, if it has not ended by itself.
+    fn end(&mut self) -> Option<ExitStatus> {
+        drop(self.input.take());
+        if let Some(status) = self.ended_by_itself() {
+            return Some(status);
+        }
+        // Killing fails only where there is nothing left to kill.
+        let _ = self.child.kill();
+        self.child.wait().ok()
+    }
+
+    /// Gives a process whose pipes are closed a moment to be seen ending.
+    fn ended_by_itself(&mut self) -> Option<ExitStatus> {
+        for _ in 0..20 {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                return Some(status);
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        None
     }
 }
 
 impl Drop for Worker {
-    /// Closing its input tells the worker to end; if it does not, it is killed.
     fn drop(&mut self) {
-        self.stdin = None;
-        let pause = FAREWELL / 10;
-        for _ in 0..10 {
-            if !matches!(self.child.try_wait(), Ok(None)) {
+        self.end();
+    }
+}
+
+fn refusal(reply: &Value) -> WorkerFault {
+    let text = |name: &str| reply[name].as_str().unwrap_or_default().to_owned();
+    WorkerFault::Refused { code: text("code"), message: text("message") }
+}
+
+/// Frames as they come, until the pipe ends or breaks.
+fn read_frames(mut output: ChildStdout) -> Receiver<Frame> {
+    let (sender, receiver) = sync_channel(16);
+    std::thread::spawn(move || {
+        while let Some(frame) = read_frame(&mut output) {
+            let last = frame.is_err();
+            if sender.send(frame).is_err() || last {
                 return;
             }
-            std::thread::sleep(pause);
         }
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
+    });
+    receiver
 }
 
-/// One frame; `None` at the end of the stream.
-fn read_frame(stream: &mut impl Read) -> Result<Option<Vec<u8>>, String> {
+/// One frame; `None` where the pipe ends between frames. A length is never trusted.
+fn read_frame(output: &mut impl Read) -> Option<Frame> {
     let mut prefix = [0; 4];
-    let mut filled = 0;
-    while filled < prefix.len() {
-        match stream.read(&mut prefix[filled..]) {
-            Ok(0) if filled == 0 => return Ok(None),
-            Ok(0) => return Err("the stream ended inside a frame".into()),
-            Ok(count) => filled += count,
-            Err(error) => return Err(error.to_string()),
-        }
+    match output.read(&mut prefix[..1]) {
+        Ok(0) => return None,
+        Ok(_) => {}
+        Err(error) => return Some(Err(error.to_string())),
     }
+    let rest = output.read_exact(&mut prefix[1..]);
     let length = u32::from_le_bytes(prefix) as usize;
-    if !(1..=MAX_FRAME).contains(&length) {
-        return Err(format!("a frame of {length} bytes"));
+    if rest.is_err() || !(1..=MAX_FRAME).contains(&length) {
+        return Some(Err("no frame".to_owned()));
     }
     let mut bytes = vec![0; length];
-    match stream.read_exact(&mut bytes) {
-        Ok(()) => Ok(Some(bytes)),
-        Err(_) => Err("the stream ended inside a frame".into()),
-    }
+    Some(match output.read_exact(&mut bytes) {
+        Ok(()) => Ok(bytes),
+        Err(_) => Err("half a frame".to_owned()),
+    })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const PATIENCE: Duration = Duration::from_secs(30);
-    const IMPATIENCE: Duration = Duration::from_millis(300);
-
-    /// A worker played by the shell: it says these bytes, whatever it is asked.
-    fn played(script: &str, patience: Duration) -> (tempfile::TempDir, Worker) {
-        use std::os::unix::fs::PermissionsExt as _;
-        let folder = tempfile::tempdir().unwrap();
-        let program = folder.path().join("worker");
-        std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
-        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
-        let worker = Worker::start(&program, patience).unwrap();
-        (folder, worker)
-    }
-
-    fn fault(script: &str) -> WorkerFault {
-        fault_within(script, PATIENCE)
-    }
-
-    fn fault_within(script: &str, patience: Duration) -> WorkerFault {
-        let (_folder, mut worker) = played(script, patience);
-        worker.ask(&serde_json::json!({"request": "identity"}), &mut |_| {}).unwrap_err()
-    }
-
-    #[test]
-    fn death_silence_and_garbage_are_faults() {
-        assert!(matches!(fault("exit 1"), WorkerFault::Died { .. }));
-        assert!(matches!(fault("kill -9 $$"), WorkerFault::Died { .. }));
-        assert!(matches!(fault_within("exec sleep 60", IMPATIENCE), WorkerFault::Silent { .. }));
-        assert!(matches!(fault(r"printf '\377\377\377\377'; exec sleep 60"), WorkerFault::Garbage { .. }));
-        assert!(matches!(fault(r"printf '\004\000\000\000nope'; exec sleep 60"), WorkerFault::Garbage { .. }));
-        assert!(matches!(fault(r"printf '\002\000\000\000{}'; exec sleep 60"), WorkerFault::Garbage { .. }));
-        assert!(matches!(fault(r"printf '\011\000\000\000{'; exit 0"), WorkerFault::Garbage { .. }));
-    }
-
-    #[test]
-    fn progress_comes_before_the_reply() {
-        let script = concat!(
-            r#"printf '\042\000\000\000{"event":"progress","tokens": 17 }'; "#,
-            r#"printf '\023\000\000\000{"reply":"counted"}'; exec sleep 60"#
-        );
-        let (_folder, mut worker) = played(script, PATIENCE);
-        let mut heard = Vec::new();
-        let reply = worker.ask(&serde_json::json!({}), &mut |tokens| heard.push(tokens)).unwrap();
-        assert_eq!((reply["reply"].as_str(), heard), (Some("counted"), vec![17]));
-    }
-
-    #[test]
-    fn a_program_that_is_not_there_is_named() {
-        let missing = Worker::start(Path::new("/nowhere/dossier-llama"), PATIENCE);
-        let error = missing.err().unwrap().to_string();
-        assert!(error.contains("/nowhere/dossier-llama"), "{error}");
-    }
-}
+#[cfg(all(test, unix))]
+mod tests;
