@@ -212,6 +212,6 @@ fn a_converter_that_fails_costs_only_its_file() {
         assert_eq!(refused(&scan), [("b.pdf", kind)]);
         let reason = &scan.unreadable[0].reason;
         assert!(reason.to_string().contains(said), "{reason}");
-        assert!(reason.remedy().contains("import.convert"), "{}", reason.remedy());
+        assert!(reason.remedy().contains("[convert]"), "{}", reason.remedy());
     }
 }

@@ -21,7 +21,7 @@ use crate::claims::Claim;
 use crate::evidence::Evidence;
 use crate::output::Output;
 use crate::recipe::compile_pattern;
-use grammar::{LabelledLine, Subjects};
+use grammar::{LabelledLine, LeafRules, Quotations, Subjects};
 use prompts::{ChildClaims, Message, PromptError};
 use worker::{Answer, Generate, Load, Part, Reuse, Worker, WorkerFault};
 
@@ -229,13 +229,23 @@ fn anchored(task: &Task) -> String {
                 Some(_) => Subjects::At(&find),
                 None => Subjects::Anywhere,
             };
-            grammar::leaf_grammar(&shown(task), &task.fields, task.max_claims, &subjects)
+            grammar::leaf_grammar(&LeafRules {
+                lines: &shown(task),
+                fields: &task.fields,
+                max_claims: task.max_claims,
+                subjects,
+                // The prompt says so, too: what a text quotes is not what it says.
+                quotations: Quotations::Withheld,
+            })
         }
         Work::Reduce(reduce) => {
             let labelled = labelled(task);
             let claims = reduce.distinct_claims();
-            let lines: Vec<String> = claims.iter().map(|c| claim_line(c, &labelled)).collect();
-            grammar::choice_grammar(&lines, task.max_claims)
+            let offered: Vec<(String, String)> = claims
+                .iter()
+                .map(|claim| (claim.statement.field.clone(), claim_line(claim, &labelled)))
+                .collect();
+            grammar::choice_grammar(&offered, task.max_claims)
         }
     }
 }
