@@ -24,7 +24,9 @@ pub struct ModelFile {
 /// A relative path starts at the settings file's folder.
 pub fn locate(model: &str, sha256: Option<Sha256>, cache: &Path, beside: &Path) -> ModelFile {
     match known(model) {
-        Some(known) => ModelFile { path: cache.join(known.file), sha256: sha256.or(known.sha256()) },
+        Some(known) => {
+            ModelFile { path: cache.join(known.file), sha256: sha256.or(known.sha256()) }
+        }
         None => ModelFile { path: beside.join(model), sha256 },
     }
 }
@@ -38,7 +40,10 @@ mod tests {
         let (cache, beside) = (Path::new("/cache"), Path::new("/project"));
         let known = locate("qwen2.5-coder-0.5b", None, cache, beside);
         assert!(known.path.starts_with(cache) && known.sha256.is_some());
-        assert_eq!(locate("m/own.gguf", None, cache, beside).path, Path::new("/project/m/own.gguf"));
+        assert_eq!(
+            locate("m/own.gguf", None, cache, beside).path,
+            Path::new("/project/m/own.gguf")
+        );
         assert_eq!(locate("/abs/own.gguf", None, cache, beside).path, Path::new("/abs/own.gguf"));
     }
 

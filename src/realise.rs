@@ -14,7 +14,7 @@ mod commit;
 pub mod node;
 mod publish;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use dossier_store::Store;
@@ -234,20 +234,15 @@ struct Done {
     tokens: u64,
 }
 
-/// A node's output as this build knows it.
-#[derive(Clone, Debug)]
-struct Known {
-    output: BlobId,
-    /// The bytes, where this build made them and they may not be committed yet.
-    bytes: Option<Vec<u8>>,
-}
-
 /// One dossier as planned: what the nodes of one round share.
 struct Round {
     dossier: Dossier,
     graph: Graph,
     plan: Plan,
-    known: BTreeMap<DerivationId, Known>,
+    /// The outputs of the nodes that are realised.
+    known: BTreeMap<DerivationId, BlobId>,
+    /// Bytes that may not be committed yet: outputs of this round, and instructions.
+    bytes: HashMap<BlobId, Vec<u8>>,
 }
 
 impl Build<'_> {
@@ -293,7 +288,9 @@ impl Build<'_> {
         }
         let mut plan = Plan::make(&graph, &reader)?;
         self.distrust_the_store(&graph, &mut plan, done);
-        Ok(Round { dossier, graph, plan, known: BTreeMap::new() })
+        let instructions = graph.instructions.iter();
+        let bytes = instructions.map(|bytes| (BlobId::of(bytes), bytes.clone())).collect();
+        Ok(Round { dossier, graph, plan, known: BTreeMap::new(), bytes })
     }
 
     /// In a second run, nodes that this run has not made yet count as missing.
@@ -321,8 +318,7 @@ impl Build<'_> {
         for position in 0..round.graph.len() {
             let index = NodeIndex(position);
             if let Planned::Hit(realisation) = &round.plan.nodes[position] {
-                let known = Known { output: realisation.output, bytes: None };
-                round.known.insert(realisation.derivation, known);
+                round.known.insert(realisation.derivation, realisation.output);
                 continue;
             }
             if let Some(stopped) = self.reason_to_stop(done) {
@@ -336,6 +332,10 @@ impl Build<'_> {
                     pending.push(*finished);
                 }
                 node::Worked::Blocked => {}
+                node::Worked::Moved => {
+                    self.flush(round, done, &mut pending, progress)?;
+                    return Ok(false);
+                }
                 node::Worked::Failed(fault) => {
                     done.faults.push(fault);
                     if self.options.on_fault == OnFault::Stop {

@@ -297,12 +297,7 @@ impl Settings {
         Method::Model(ModelRecipe {
             profile: self.llama.profile.clone(),
             subject: self.llama.subject.clone(),
-            map_prompt: prompts::map_prompt(
-                profile,
-                &claims.fields,
-                claims.leaf_max,
-                instruction,
-            ),
+            map_prompt: prompts::map_prompt(profile, &claims.fields, claims.leaf_max, instruction),
             reduce_prompt: prompts::reduce_prompt(claims.reduce_max, instruction),
             model_sha256: declared.or(model_sha256).unwrap_or(Sha256([0; 32])),
         })

@@ -109,7 +109,10 @@ fn a_root_is_built_changed_refused_and_rebuilt() {
     let claims = shown["claims"].as_array().unwrap();
     assert!((1..=4).contains(&claims.len()), "{claims:?}");
     for claim in claims {
-        println!("  {} / {} / {}: {}", claim["subject"], claim["field"], claim["value"], claim["support"]);
+        println!(
+            "  {} / {} / {}: {}",
+            claim["subject"], claim["field"], claim["value"], claim["support"]
+        );
         assert_ne!(claim["support"], "unchecked", "an anchored claim is copied from its line");
     }
     let claim = claims[0]["id"].as_str().unwrap();
@@ -215,8 +218,12 @@ fn no_worker_outlives_its_build_and_no_revoked_text_reaches_it() {
 
     let (worker, _) = real_model().unwrap();
     project.worker = worker;
-    let mut build =
-        project.command(&["build", "S-030"]).stderr(Stdio::null()).stdout(Stdio::null()).spawn().unwrap();
+    let mut build = project
+        .command(&["build", "S-030"])
+        .stderr(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
     let children = wait_for_child(build.id());
     build.kill().unwrap();
     build.wait().unwrap();

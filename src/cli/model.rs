@@ -122,7 +122,8 @@ fn bar(known: &Known, ui: &Ui) -> Option<ProgressBar> {
         return None;
     }
     let bar = ProgressBar::new(known.bytes);
-    let style = ProgressStyle::with_template("{bar:24} {bytes}/{total_bytes}  {bytes_per_sec}  ETA {eta}");
+    let style =
+        ProgressStyle::with_template("{bar:24} {bytes}/{total_bytes}  {bytes_per_sec}  ETA {eta}");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     Some(bar)
 }

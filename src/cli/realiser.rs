@@ -104,12 +104,8 @@ fn model_calls(
 ) -> Result<usize, Failure> {
     let reader = store.read()?;
     let current = Current::read(&reader, name, &project.settings.import, Now::Imported)?;
-    let instantiation = Instantiation {
-        dossier: &current.dossier,
-        principal: &project.principal,
-        recipe,
-        builder,
-    };
+    let instantiation =
+        Instantiation { dossier: &current.dossier, principal: &project.principal, recipe, builder };
     let graph = instantiation.graph(|version| current.text(&reader, version))?;
     Ok(Plan::make(&graph, &reader)?.model_calls())
 }

@@ -220,7 +220,9 @@ fn wheel_of(wheels: &Path, name: &str, version: &str) -> Option<PathBuf> {
     let start = format!("{}-{version}-", name.replace(['-', '.'], "_"));
     let entries = std::fs::read_dir(wheels).ok()?.flatten();
     let mut paths = entries.map(|entry| entry.path());
-    paths.find(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&start)))
+    paths.find(|path| {
+        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&start))
+    })
 }
 
 fn pip_download(name: &str, version: &str, wheels: &Path) -> Result<(), String> {

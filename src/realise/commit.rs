@@ -63,8 +63,7 @@ impl Build<'_> {
         }
         for finished in &waiting {
             let lost = moved.as_ref().is_some_and(|now| self.lost(round, finished.index, now));
-            if !lost {
-                self.commit_one(round, &mut batch, finished, done)?;
+            if !lost && self.commit_one(round, &mut batch, finished, done)? {
                 committed.push(finished);
             }
         }
@@ -100,13 +99,14 @@ impl Build<'_> {
         })
     }
 
+    /// Writes one node into the batch; `false` says that nothing of it can be kept.
     fn commit_one(
         &self,
         round: &Round,
         batch: &mut Batch<'_>,
         finished: &Finished,
         done: &mut Done,
-    ) -> Result<(), BuildError> {
+    ) -> Result<bool, BuildError> {
         let run = run_of(finished);
         let raw = finished.generation.as_ref().map(|generation| generation.raw.as_slice());
         if self.options.reuse != Reuse::Store
@@ -115,7 +115,7 @@ impl Build<'_> {
             let resolved = finished.resolved.id();
             batch.observe(finished.derivation, resolved, &finished.output, raw, &run)?;
             done.firsts.insert(finished.derivation, first.output);
-            return Ok(());
+            return Ok(true);
         }
         let cut_off = finished.how == How::CutOff;
         let realised = batch.realise(Commit {
@@ -129,9 +129,9 @@ impl Build<'_> {
             edges: finished.edges.clone(),
         });
         match realised {
-            Ok(_) => Ok(()),
+            Ok(_) => Ok(true),
             // In a second run a child came out otherwise; its parent cannot stand beside the first.
-            Err(WriteError::Unresolved { .. }) if self.options.reuse != Reuse::Store => Ok(()),
+            Err(WriteError::Unresolved { .. }) if self.options.reuse != Reuse::Store => Ok(false),
             Err(other) => Err(other.into()),
         }
     }

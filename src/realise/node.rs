@@ -1,5 +1,7 @@
 //! One node: resolve its inputs, reuse or work, check the answer.
 
+use std::collections::HashSet;
+
 use bincode::{Decode, Encode};
 use dossier_store::derivation::ResolvedDerivation;
 use dossier_store::hash::{BlobId, DerivationId};
@@ -13,6 +15,7 @@ use super::{
 };
 use crate::claims::{Claim, answer};
 use crate::edges;
+use crate::event::EVENT;
 use crate::graph::{Node, NodeIndex};
 use crate::output::{NodeStatus, Output};
 
@@ -22,6 +25,8 @@ pub(super) enum Worked {
     Finished(Box<Finished>),
     /// A node below it failed.
     Blocked,
+    /// The documents or rights changed since the round was planned; no model was called.
+    Moved,
     /// It failed.
     Failed(NodeFault),
 }
@@ -81,22 +86,23 @@ impl Build<'_> {
         progress: &mut dyn FnMut(&Progress<'_>),
     ) -> Result<Worked, BuildError> {
         let node = round.graph.node(index);
-        let output_of = |id| round.known.get(&id).map(|known| known.output);
+        let output_of = |id| round.known.get(&id).copied();
         let Some(resolved) = node.derivation.resolve(output_of) else {
             return Ok(Worked::Blocked);
         };
         let at = (self.clock)();
         progress(&Progress::Started { node });
         let made = match self.make(round, node, &resolved)? {
-            Ok(made) => made,
+            Ok(Some(made)) => made,
+            Ok(None) => return Ok(Worked::Moved),
             Err(fault) => {
                 return Ok(Worked::Failed(NodeFault { node: node.name.clone(), fault }));
             }
         };
-        let known =
-            super::Known { output: BlobId::of(&made.output), bytes: Some(made.output.clone()) };
         let derivation = node.id;
-        round.known.insert(derivation, known);
+        let output = BlobId::of(&made.output);
+        round.known.insert(derivation, output);
+        round.bytes.insert(output, made.output.clone());
         Ok(Worked::Finished(Box::new(Finished {
             index,
             derivation,
@@ -117,21 +123,31 @@ impl Build<'_> {
         round: &Round,
         node: &Node,
         resolved: &ResolvedDerivation,
-    ) -> Result<Result<Made, Fault>, BuildError> {
+    ) -> Result<Result<Option<Made>, Fault>, BuildError> {
         if task::is_ineligible(&node.derivation) {
-            return Ok(Ok(Made::settled(settle::ineligible(), Vec::new())));
+            return Ok(Ok(Some(Made::settled(settle::ineligible(), Vec::new()))));
         }
         if let Some(made) = self.cut_off(node, resolved)? {
-            return Ok(Ok(made));
+            return Ok(Ok(Some(made)));
         }
         let inputs = self.inputs(round, resolved)?;
         let failed = |source: TaskError| BuildError::Task { node: node.name.clone(), source };
         let task = Task::read(resolved, &inputs).map_err(failed)?;
         if let Some(output) = settle::settle(&task) {
             let edges = edges::of_claims(node.id, fresh(&task, &output));
-            return Ok(Ok(Made::settled(output, edges)));
+            return Ok(Ok(Some(Made::settled(output, edges))));
         }
-        Ok(self.realiser.realise(&task).map(|production| conclude(node.id, &task, production)))
+        // A text that was revoked a moment ago reaches no prompt.
+        if self.moved_since(round)? {
+            return Ok(Ok(None));
+        }
+        let production = self.realiser.realise(&task);
+        Ok(production.map(|production| Some(conclude(node.id, &task, production))))
+    }
+
+    fn moved_since(&self, round: &Round) -> Result<bool, BuildError> {
+        let last = self.store.read()?.last_record(self.dossier, EVENT)?;
+        Ok(last.map(|record| record.sequence) != Some(round.dossier.as_of.event))
     }
 
     /// An equal resolved derivation that is realised already, with a readable output.
@@ -172,14 +188,9 @@ impl Build<'_> {
         resolved: &ResolvedDerivation,
     ) -> Result<Vec<Vec<u8>>, BuildError> {
         let reader = self.store.read()?;
-        let input = |id: BlobId| {
-            let made_now = round.known.values().find(|known| known.output == id);
-            let held = made_now.and_then(|known| known.bytes.clone());
-            let instructions = || round.graph.instructions.iter().find(|b| BlobId::of(b) == id);
-            match held.or_else(|| instructions().cloned()) {
-                Some(bytes) => Ok(bytes),
-                None => reader.blob(id)?.ok_or(BuildError::MissingText(id)),
-            }
+        let input = |id: BlobId| match round.bytes.get(&id) {
+            Some(bytes) => Ok(bytes.clone()),
+            None => reader.blob(id)?.ok_or(BuildError::MissingText(id)),
         };
         resolved.inputs.iter().map(|of| input(of.source)).collect()
     }
@@ -204,10 +215,8 @@ fn fresh<'a>(task: &'a Task, output: &'a Output) -> impl Iterator<Item = &'a Cla
         Work::Leaf(_) => &[][..],
         Work::Reduce(reduce) => &reduce.children,
     };
-    output
-        .claims
-        .iter()
-        .filter(move |&claim| !children.iter().any(|child| child.claims.contains(claim)))
+    let held: HashSet<&Claim> = children.iter().flat_map(|child| &child.claims).collect();
+    output.claims.iter().filter(move |claim| !held.contains(claim))
 }
 
 /// Turns what the realiser made into the node's output. A model's answer goes through the strict

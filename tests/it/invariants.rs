@@ -115,8 +115,9 @@ fn assert_whole(reader: &Reader, id: DerivationId) {
             assert!(reader.blob(blob).unwrap().is_some(), "the input itself is there");
         }
     }
-    let is_leaf = derivation.arguments.contains_key("source");
-    for claim in output.claims.iter().filter(|_| is_leaf) {
+    // Claims arise in leaves, and anew in a cut-off node that takes an output over.
+    let arose_here = derivation.arguments.contains_key("source") || realisation.how == How::CutOff;
+    for claim in output.claims.iter().filter(|_| arose_here) {
         let arose = reader.edges(edges::CLAIM_OF, &claim.id().0).unwrap();
         assert!(arose.iter().any(|edge| edge.to == id.0), "the claim knows where it arose");
         let made = reader.edges(edges::MADE_BY, &claim.statement.id().0).unwrap();

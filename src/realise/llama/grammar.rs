@@ -96,9 +96,8 @@ fn in_chunks(text: &str, ranges: &[Range<usize>]) -> Value {
     let cuts: Vec<usize> =
         text.split_word_bound_indices().map(|(start, _)| start).chain([text.len()]).collect();
     let chunk = |byte: usize| cuts.binary_search(&byte).ok();
-    let part = |range: &Range<usize>| {
-        Some(Value::from(vec![chunk(range.start)?, chunk(range.end)?]))
-    };
+    let part =
+        |range: &Range<usize>| Some(Value::from(vec![chunk(range.start)?, chunk(range.end)?]));
     ranges.iter().filter_map(part).collect()
 }
 
@@ -106,9 +105,10 @@ fn in_chunks(text: &str, ranges: &[Range<usize>]) -> Value {
 fn quotations(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut rest = 0;
-    while let Some((open, mark)) = text[rest..].char_indices().find_map(|(at, character)| {
-        closing(character).map(|close| (rest + at, (character, close)))
-    }) {
+    while let Some((open, mark)) = text[rest..]
+        .char_indices()
+        .find_map(|(at, character)| closing(character).map(|close| (rest + at, (character, close))))
+    {
         let (character, close) = mark;
         let inside = open + character.len_utf8();
         match text[inside..].char_indices().find(|(_, it)| close.contains(it)) {

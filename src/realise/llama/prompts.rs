@@ -267,11 +267,8 @@ mod tests {
 
     #[test]
     fn a_reduce_shows_the_status_of_every_child() {
-        let statement = Statement {
-            subject: "a \"b\"".into(),
-            field: "site".into(),
-            value: "Lyon".into(),
-        };
+        let statement =
+            Statement { subject: "a \"b\"".into(), field: "site".into(), value: "Lyon".into() };
         let claims = vec![claim_line(&statement, &["E1", "E2"])];
         assert_eq!(
             claims[0],
@@ -282,8 +279,7 @@ mod tests {
             ChildClaims { status: NodeStatus::Invalid, claims: Vec::new() },
         ];
         let messages = reduce_messages(&reduce_prompt(4, ""), &children).unwrap();
-        let shown: String =
-            messages[1].pieces.iter().map(|piece| piece.text.as_str()).collect();
+        let shown: String = messages[1].pieces.iter().map(|piece| piece.text.as_str()).collect();
         assert!(shown.starts_with("Document 1, VALID:\n{\"subject\""), "{shown}");
         assert!(shown.ends_with("Document 2, INVALID:\nno claims\n"), "{shown}");
     }

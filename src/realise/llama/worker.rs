@@ -247,11 +247,7 @@ impl Worker {
     }
 
     /// Sends a request and waits for its reply, which must be of this kind.
-    fn ask(
-        &mut self,
-        request: &Request<'_>,
-        kind: &str,
-    ) -> Result<(Value, Vec<u8>), WorkerFault> {
+    fn ask(&mut self, request: &Request<'_>, kind: &str) -> Result<(Value, Vec<u8>), WorkerFault> {
         if self.send(request).is_err() {
             return Err(self.died());
         }
@@ -371,5 +367,5 @@ fn read_frame(output: &mut impl Read) -> Option<Frame> {
     })
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests;
