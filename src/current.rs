@@ -92,6 +92,11 @@ impl Current {
         Ok(())
     }
 
+    /// A text that was read on disk and is not stored yet.
+    pub fn unstored(&self, blob: BlobId) -> Option<Vec<u8>> {
+        self.texts.get(&blob).cloned()
+    }
+
     /// A version's text, from the store or from what was read on disk.
     pub fn text(&self, store: &impl Lookup, version: &Version) -> Result<Vec<u8>, CurrentError> {
         if let Some(text) = self.texts.get(&version.blob) {

@@ -1,2 +1,9 @@
-//! The worker program; the only code that links llama.cpp.
-fn main() {}
+//! The worker program: one model behind standard input and output. The only code that links
+//! llama.cpp.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    dossier_llama::process::prepare();
+    dossier_llama::serve::run()
+}
