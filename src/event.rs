@@ -151,12 +151,7 @@ impl Event {
 
     /// Reads the payload of a journal record.
     pub fn decode(record: &Record) -> Result<Self, RecordError> {
-        dossier_store::codec::decode(&record.body).map_err(|source| RecordError {
-            sequence: record.sequence,
-            dossier: record.topic.clone(),
-            kind: EVENT,
-            source,
-        })
+        payload(record, EVENT)
     }
 
     /// The document the event is about; `None` for an event of the dossier itself.
@@ -196,11 +191,15 @@ impl Publication {
 
     /// Reads the payload of a journal record.
     pub fn decode(record: &Record) -> Result<Self, RecordError> {
-        dossier_store::codec::decode(&record.body).map_err(|source| RecordError {
-            sequence: record.sequence,
-            dossier: record.topic.clone(),
-            kind: PUBLICATION,
-            source,
-        })
+        payload(record, PUBLICATION)
     }
+}
+
+fn payload<T: Encode + Decode<()>>(record: &Record, kind: &'static str) -> Result<T, RecordError> {
+    dossier_store::codec::decode(&record.body).map_err(|source| RecordError {
+        sequence: record.sequence,
+        dossier: record.topic.clone(),
+        kind,
+        source,
+    })
 }

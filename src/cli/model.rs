@@ -1,14 +1,12 @@
 //! `model`: the known models, fetching one, checking the one that is set.
 
-use std::path::PathBuf;
-
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{Value, json};
 
 use super::args::{Global, ModelArgs, ModelVerb};
 use super::exit;
 use super::failure::Failure;
-use super::project::Project;
+use super::project::{Project, cache_folder};
 use super::ui::{self, Ui, strong};
 use crate::model::{self, FetchError, KNOWN, Known, Step};
 use crate::text::escape;
@@ -19,18 +17,6 @@ pub(super) fn run(of: &ModelArgs, global: &Global, ui: &Ui) -> Result<u8, Failur
         ModelVerb::Fetch { name } => fetch(name, ui),
         ModelVerb::Check => check(global, ui),
     }
-}
-
-/// The folder that models are kept in: `$DOSSIER_CACHE`, or `dossier/models` in the user's cache.
-pub(super) fn cache_folder() -> Result<PathBuf, Failure> {
-    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let user = || {
-        let cache = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")));
-        cache.map(|cache| cache.join("dossier"))
-    };
-    set("DOSSIER_CACHE").or_else(user).map(|cache| cache.join("models")).ok_or_else(|| {
-        Failure::new(exit::STORE, "no cache folder is known").hint("set HOME or DOSSIER_CACHE")
-    })
 }
 
 fn list(ui: &Ui) -> Result<u8, Failure> {

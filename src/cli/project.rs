@@ -83,7 +83,7 @@ impl Project {
         let llama = &self.settings.llama;
         let declared = llama.sha256.as_deref().and_then(Sha256::parse);
         let beside = self.settings_path.parent().unwrap_or(Path::new("."));
-        Ok(model::locate(&llama.model, declared, &super::model::cache_folder()?, beside))
+        Ok(model::locate(&llama.model, declared, &cache_folder()?, beside))
     }
 
     /// The declared model's hash. It is known without the file.
@@ -119,6 +119,18 @@ pub(super) fn refuse_labels(directory: &Path) -> Result<(), Failure> {
         )
         .hint("keep the labels in a folder of their own, apart from store and documents")),
     }
+}
+
+/// The folder that models are kept in: `$DOSSIER_CACHE`, or `dossier/models` in the user's cache.
+pub(super) fn cache_folder() -> Result<PathBuf, Failure> {
+    let set = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let user = || {
+        let cache = set("XDG_CACHE_HOME").or_else(|| set("HOME").map(|home| home.join(".cache")));
+        cache.map(|cache| cache.join("dossier"))
+    };
+    set("DOSSIER_CACHE").or_else(user).map(|cache| cache.join("models")).ok_or_else(|| {
+        Failure::new(exit::STORE, "no cache folder is known").hint("set HOME or DOSSIER_CACHE")
+    })
 }
 
 fn nearest() -> Result<PathBuf, Failure> {
