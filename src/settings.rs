@@ -184,6 +184,7 @@ impl Settings {
             ("claims.leaf_max", self.claims.leaf_max, 64),
             ("claims.reduce_max", self.claims.reduce_max, 4096),
             ("chunking.max_bytes", self.chunking.max_bytes, 1 << 30),
+            ("llama.chunk_bytes", self.llama.chunk_bytes.unwrap_or(1), 1 << 30),
             ("budgets.map_input", self.budgets.map_input, 1 << 20),
             ("budgets.reduce_input", self.budgets.reduce_input, 1 << 20),
             ("budgets.output", self.budgets.output, 1 << 20),
@@ -246,7 +247,7 @@ impl Settings {
             },
             chunking: match self.chunking.mode {
                 ChunkingMode::Whole => Chunking::Whole,
-                ChunkingMode::Lines => Chunking::Lines { max_bytes: self.chunking.max_bytes },
+                ChunkingMode::Lines => Chunking::Lines { max_bytes: self.chunk_bytes(realiser) },
             },
             schema: ClaimSchema {
                 fields: self.claims.fields.clone(),
@@ -267,6 +268,11 @@ impl Settings {
                 RealiserName::Llama => self.lower_llama(model_sha256),
             },
         }
+    }
+
+    fn chunk_bytes(&self, realiser: RealiserName) -> u64 {
+        let limit = self.llama.chunk_bytes.filter(|_| realiser == RealiserName::Llama);
+        limit.unwrap_or(u64::MAX).min(self.chunking.max_bytes)
     }
 
     fn lower_extract(&self) -> Method {
@@ -357,6 +363,7 @@ mod tests {
             ("[budgets]\noutput = 99999999999", "budgets.output"),
             ("[llama]\nprofile = \"rm -rf\"", "llama.profile"),
             ("[llama]\nsha256 = \"00\"", "llama.sha256"),
+            ("[llama]\nchunk_bytes = 0", "llama.chunk_bytes"),
             ("[[extract.rule]]\npattern = \"(\"", "extract.rule 1 pattern"),
             ("[[extract.rule]]\npattern = \"x\"", "extract.rule 1 pattern"),
             ("surprise = 1", "surprise"),

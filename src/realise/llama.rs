@@ -92,6 +92,11 @@ impl Llama {
         Self { spec, worker: None }
     }
 
+    /// The worker's process, where one runs.
+    pub fn worker_process(&self) -> Option<u32> {
+        self.worker.as_ref().map(|running| running.worker.process())
+    }
+
     fn running(&mut self) -> Result<&mut Running, WorkerFault> {
         if self.worker.is_none() {
             let mut worker = Worker::spawn(&self.spec.program, self.spec.patience)?;

@@ -178,6 +178,10 @@ pub struct LlamaSettings {
     /// taken for none. A group `subject` is the subject, where the pattern has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
+    /// The most bytes of text in one chunk where documents are cut, if fewer than
+    /// `chunking.max_bytes`: a model reads less at once than rules do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub chunk_bytes: Option<u64>,
 }
 
 impl Default for LlamaSettings {
@@ -188,6 +192,7 @@ impl Default for LlamaSettings {
             profile: "anchored".into(),
             instruction: String::new(),
             subject: None,
+            chunk_bytes: None,
         }
     }
 }

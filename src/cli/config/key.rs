@@ -64,7 +64,8 @@ fn enters_extract(setting: &str) -> Enters {
 
 fn enters_llama(setting: &str, settings: &Settings) -> Enters {
     match setting {
-        "claims.leaf_max" | "budgets.map_input" => Enters::Leaf,
+        "claims.leaf_max" | "budgets.map_input" | "llama.subject" => Enters::Leaf,
+        "llama.chunk_bytes" => enters("chunking.max_bytes", settings),
         "claims.reduce_max" | "claims.choose" | "budgets.reduce_input" => Enters::Reduce,
         "claims.fields" | "budgets.output" => Enters::Both,
         // The file's hash is in the key; a known model's name stands for it where none is given.
@@ -119,6 +120,8 @@ mod tests {
         ("llama.model", |s| s.llama.model = "other".into()),
         ("llama.profile", |s| s.llama.profile = "free".into()),
         ("llama.instruction", |s| s.llama.instruction = "Look for dates.".into()),
+        ("llama.subject", |s| s.llama.subject = Some("P-[0-9]+".into())),
+        ("llama.chunk_bytes", |s| s.llama.chunk_bytes = Some(1000)),
         ("llama.sha256", |s| s.llama.sha256 = Some("0a".repeat(32))),
     ];
 

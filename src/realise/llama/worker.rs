@@ -206,6 +206,11 @@ impl Worker {
         Ok(Self { program, child, input: Some(input), frames, patience })
     }
 
+    /// The id of its process.
+    pub fn process(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Who works there, and what a model file's header says; no weights are loaded. The reply is
     /// the worker's own, with `builder`, `instructions`, `devices` and `model`.
     pub fn identity(&mut self, model: Option<&Path>) -> Result<Value, WorkerFault> {
